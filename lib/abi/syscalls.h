@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// System call names and numbers for every architecture, from the libseccomp this was built with
+// (generate_syscalls.cc writes the sorted tables at build time: looking names up in libseccomp itself is
+// a linear search, 3 ms for one docker profile).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "abi/arch.h"
+
+namespace seccompress::abi {
+
+// The number as seccomp_data.nr holds it (x32 numbers include bit 30). nullopt: unknown on this
+// architecture. Numbers above INT_MAX do not occur.
+std::optional<std::uint32_t> syscall_number(Arch arch, std::string_view name);
+
+// Does any architecture know this name?
+bool is_syscall_name(std::string_view name);
+
+// Name of (seccomp_data.arch, seccomp_data.nr); "" when unknown.
+std::string_view syscall_name(std::uint32_t audit_arch, std::uint32_t nr);
+
+// Name, or the number in decimal (hex with bit 31 or 30 set): always printable.
+std::string syscall_label(std::uint32_t audit_arch, std::uint32_t nr);
+
+}  // namespace seccompress::abi

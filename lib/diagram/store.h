@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// NOUN: the function (seccomp_data) -> verdict, as a canonical decision diagram.
+//
+// Representation: a multi-valued decision diagram over bytes. The words of seccomp_data are tested in one
+// order (arch, nr, a0.hi, a0.lo, ... a5.lo, ip.hi, ip.lo), each word as four bytes, most significant first;
+// a node maps the 256 values of one byte to children as a run-length list. Nodes are hash-consed and a node
+// whose children are all the same is that child. So two functions are equal iff their node numbers are: no
+// constraint solver, and equality stays exact when mask tests and range tests mix on one word (a mask test
+// costs at most 256 runs a byte, a range test at most 3). Decision of 2026-11-30, lib/README.md.
+//
+// Terminals are normalized verdicts (abi::normalize), so `equal` of design section 1 is node equality.
+//
+// Limits: a store holds at most Limits::edges runs. Beyond that it is exhausted: every further operation
+// returns kExhausted (a KILL_PROCESS terminal: fail closed) and status() is Errc::budget. Callers check
+// status() once at the end of a stage.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "abi/verdict.h"
+#include "abi/word.h"
+#include "support/result.h"
+
+namespace seccompress::diagram {
+
+using Node = std::uint32_t;  // index into its store; only meaningful with it
+
+struct Limits {
+  std::size_t edges = std::size_t{4} << 20;
+};
+
+enum class Compare : std::uint8_t { eq, ge, gt, set };  // set: (word & mask & value) != 0
+
+// One piece of a word's value range: values up to and including `last` that earlier pieces left over.
+struct Piece {
+  std::uint32_t last;
+  Node node;
+};
+
+// One run of a byte's value range.
+struct Run {
+  std::uint8_t last;
+  Node node;
+  bool operator==(const Run&) const = default;
+};
+
+inline constexpr int kLevels = 4 * abi::kWords;
+inline constexpr std::uint8_t kTerminalLevel = 255;
+
+// Position of a word in the order, and back.
+int rank_of(abi::Word word);
+abi::Word word_at(int rank);
+
+class Store {
+ public:
+  explicit Store(Limits limits = {});
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  // ---- Making diagrams -------------------------------------------------------------------------------
+  Node terminal(abi::Verdict verdict);
+  // The function that picks a piece by the value of `word`. Pieces ascend, the final `last` is 0xffffffff.
+  // Children may test any words, this one included (they are then restricted to their piece).
+  Node select(abi::Word word, std::span<const Piece> pieces);
+  // ((word & mask) compare value) ? yes : no
+  Node test(abi::Word word, std::uint32_t mask, Compare compare, std::uint32_t value, Node yes, Node no);
+  // The kernel's evaluation of two filters (abi::stack pointwise).
+  Node stack(Node newer, Node older);
+
+  // ---- Reading them ----------------------------------------------------------------------------------
+  bool is_terminal(Node node) const { return nodes_[node].level == kTerminalLevel; }
+  abi::Verdict verdict(Node node) const { return nodes_[node].first; }
+  std::uint8_t level(Node node) const { return nodes_[node].level; }
+  std::span<const Run> runs(Node node) const {
+    return {runs_.data() + nodes_[node].first, nodes_[node].count};
+  }
+  abi::Verdict evaluate(Node node, const abi::SeccompData& data) const;
+  // All verdicts that some input reaches, ascending.
+  std::vector<abi::Verdict> verdicts(Node node) const;
+  // An input on which the two differ; nullopt when a == b. Unconstrained words are 0 where possible.
+  std::optional<abi::SeccompData> difference(Node a, Node b);
+  // An input for which `holds(verdict a, verdict b)`, nullopt when there is none.
+  using Relation = bool (*)(abi::Verdict a, abi::Verdict b);
+  std::optional<abi::SeccompData> witness(Node a, Node b, Relation holds) const;
+
+  Result<void> status() const;
+  std::size_t node_count() const { return nodes_.size(); }
+  std::size_t edge_count() const { return runs_.size(); }
+
+  // ---- For stages that walk nodes (emit) ---------------------------------------------------------------
+  // Makes (or finds) the node of `level` with these runs; adjacent equal runs are joined.
+  Node make(std::uint8_t level, std::span<const Run> runs);
+  // f with the bits of `word` under mask fixed to value: the result does not depend on them.
+  Node cofactor(Node node, abi::Word word, std::uint32_t mask, std::uint32_t value);
+
+ private:
+  struct Record {
+    std::uint32_t first;  // into runs_; a terminal's verdict
+    std::uint16_t count;
+    std::uint8_t level;
+  };
+
+  Node exhaust();
+  Node lookup(std::uint8_t level, std::span<const Run> runs);
+  void grow_table();
+  Node build_predicate(int rank, std::uint32_t mask, Compare compare, std::uint32_t value);
+  Node if_then_else(Node predicate, Node yes, Node no);
+
+  Limits limits_;
+  bool exhausted_ = false;
+  std::vector<Record> nodes_;
+  std::vector<Run> runs_;
+  std::vector<std::uint32_t> table_;  // open addressing: node + 1, 0 = free
+  std::unordered_map<abi::Verdict, Node> terminals_;
+};
+
+}  // namespace seccompress::diagram

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The oracle: what the rules say for one concrete call, by walking them. Slow and obvious on purpose; tests
+// hold lower/ to it.
+//
+// The conventions all runtimes share (facts: runc libcontainer/seccomp, crun src/libcrun/seccomp.c,
+// libseccomp 2.5.4):
+//   * arch not listed -> bad_arch_verdict; x86_64 without x32: nr >= 0x40000000 except 0xffffffff likewise
+//   * a rule whose verdict is the default is skipped; names unknown on an architecture are skipped
+//   * an unconditional rule beats conditional ones (of several, the first)
+//   * of the conditional rules that match, the most restrictive wins (kernel order; tie: the first)
+//   * 32-bit x86 (and s390, ...): socket and ipc calls also as socketcall/ipc with a0 == call number
+#pragma once
+
+#include "abi/word.h"
+#include "policy/policy.h"
+
+namespace seccompress::policy {
+
+abi::Verdict evaluate(const Policy& policy, const abi::SeccompData& data);
+bool holds(const Condition& condition, std::uint64_t argument);
+
+// 64-bit argument values that exercise the condition: boundary, boundary +-1, other high word, mask
+// complement.
+std::vector<std::uint64_t> interesting_values(const Condition& condition);
+
+}  // namespace seccompress::policy

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// VERB: text or bytes -> Policy or filters. readers.cc is the only registry of layer kinds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "abi/arch.h"
+#include "policy/policy.h"
+#include "program/program.h"
+#include "support/diagnostic.h"
+#include "support/result.h"
+
+namespace seccompress::read {
+
+inline constexpr std::size_t kMaxInputBytes = std::size_t{4} << 20;
+
+struct KernelVersion {
+  unsigned major = 0, minor = 0;
+  auto operator<=>(const KernelVersion&) const = default;
+};
+
+// What a profile is resolved against. host_options() in host/ fills it from this machine.
+struct Options {
+  abi::Arch arch = abi::native_arch();
+  std::set<std::string> caps;  // "CAP_SYS_ADMIN"; docker's 14 by default
+  KernelVersion kernel;
+};
+std::set<std::string> docker_default_caps();
+// "default", "default:podman", "default:crio", "all", "0x3fb", "CAP_CHOWN,sys_admin".
+Result<std::set<std::string>> parse_caps(std::string_view text);
+Result<KernelVersion> parse_kernel(std::string_view text);  // "6.1", "6.1.0-18-amd64"
+
+// "[KIND:]LOCATION" of the command line and config.yaml. kind is empty when it is to be detected.
+struct LayerSpec {
+  std::string kind;
+  std::string location;
+};
+Result<LayerSpec> parse_layer_spec(std::string_view text);
+std::string to_string(const LayerSpec& spec);
+
+// A layer as read: one policy, or one or several filters (oldest first) with their names.
+struct NamedFilter {
+  std::string name;  // "03.bpf"
+  program::Code code;
+};
+using Content = std::variant<policy::Policy, std::vector<NamedFilter>>;
+struct Layer {
+  LayerSpec spec;  // kind filled in
+  Content content;
+};
+
+struct ReaderFacts {
+  std::string_view kind;     // "oci"
+  std::string_view summary;  // one line for --help
+};
+std::span<const ReaderFacts> readers();
+
+// Reads one layer from its location (a file; for `dir` a folder). Diagnostics carry every fault found.
+Result<Layer> read(const LayerSpec& spec, const Options& options, Diagnostics& diagnostics);
+// The same from bytes already in memory (the hook reads files itself, with its ownership rules).
+Result<Layer> read_bytes(const LayerSpec& spec, std::string_view bytes, const Options& options,
+                         Diagnostics& diagnostics);
+
+}  // namespace seccompress::read

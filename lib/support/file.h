@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files in and out: bounded reads, all-or-nothing writes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "support/result.h"
+
+namespace seccompress {
+
+// Reads a file (or a pipe, or "-" is NOT special here) of at most `limit` bytes; larger is Errc::budget.
+Result<std::string> read_file(const std::string& path, std::size_t limit);
+Result<std::string> read_fd(int fd, const std::string& name, std::size_t limit);
+
+// Writes beside the target (same directory), fsyncs, renames over it: a reader sees the old file or the
+// whole new one, and a failure leaves nothing behind. mode is applied exactly (umask ignored).
+Result<void> write_file_atomically(const std::string& path, std::string_view bytes, unsigned mode = 0644);
+
+}  // namespace seccompress
