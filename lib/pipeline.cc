@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input: layer specs or layers as read. Output: one proved program. Entry points: add_layer, flatten.
+// Each stage is one line; the stages know nothing of each other.
+#include "pipeline.h"
+
+#include <time.h>
+
+#include <utility>
+
+#include "lower/lower.h"
+#include "raise/raise.h"
+
+namespace seccompress {
+namespace {
+
+double cpu_microseconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
+}
+
+// Adds the CPU time of its own lifetime to `sum`.
+class StageTimer {
+ public:
+  explicit StageTimer(double& sum) : sum_(sum), start_(cpu_microseconds()) {}
+  StageTimer(const StageTimer&) = delete;
+  StageTimer& operator=(const StageTimer&) = delete;
+  ~StageTimer() { sum_ += cpu_microseconds() - start_; }
+
+ private:
+  double& sum_;
+  double start_;
+};
+
+Result<void> compile_policy(CompiledLayer& layer, diagram::Store& store) {
+  TRY_ASSIGN(const diagram::Node node, lower::lower(*layer.policy, store));
+  layer.filters.push_back(lower::reference_program(*layer.policy));
+  layer.filter_names.push_back(layer.name);
+  layer.filter_nodes.push_back(node);
+  return {};
+}
+
+Result<void> compile_filters(CompiledLayer& layer, std::vector<read::NamedFilter> filters, diagram::Store& store) {
+  for (read::NamedFilter& filter : filters) {
+    if (auto accepted = program::check(filter.code); !accepted)
+      return failure(accepted.error().code, filter.name + ": " + accepted.error().what);
+    auto node = raise::raise(filter.code, store);
+    if (!node) return failure(node.error().code, filter.name + ": " + node.error().what);
+    layer.filter_nodes.push_back(*node);
+    layer.filters.push_back(std::move(filter.code));
+    layer.filter_names.push_back(std::move(filter.name));
+  }
+  return {};
+}
+
+std::string difference_text(const verify::Outcome& outcome) {
+  return "the flattened program could not be proved equal to its layers: " + verify::to_string(outcome);
+}
+
+}  // namespace
+
+std::vector<program::Code> Stack::programs() const {
+  std::vector<program::Code> all;
+  for (const CompiledLayer& layer : layers) all.insert(all.end(), layer.filters.begin(), layer.filters.end());
+  return all;
+}
+
+Stack make_stack(const PipelineOptions& options) {
+  Stack stack;
+  stack.store = std::make_unique<diagram::Store>(options.diagram);
+  return stack;
+}
+
+Result<void> add_layer(Stack& stack, const read::LayerSpec& spec, const PipelineOptions& options,
+                       Diagnostics& diagnostics) {
+  const double start = cpu_microseconds();
+  TRY_ASSIGN(read::Layer layer, read::read(spec, options.read, diagnostics));
+  stack.timings.read += cpu_microseconds() - start;
+  return add_layer(stack, std::move(layer), options, diagnostics);
+}
+
+Result<void> add_layer(Stack& stack, read::Layer layer, const PipelineOptions& /*options*/,
+                       Diagnostics& /*diagnostics*/) {
+  const StageTimer timer(stack.timings.lower);
+  CompiledLayer compiled;
+  compiled.name = read::to_string(layer.spec);
+  compiled.kind = layer.spec.kind;
+  if (auto* policy = std::get_if<policy::Policy>(&layer.content)) {
+    compiled.policy = std::move(*policy);
+    TRY(compile_policy(compiled, *stack.store));
+  } else {
+    TRY(compile_filters(compiled, std::move(std::get<std::vector<read::NamedFilter>>(layer.content)),
+                        *stack.store));
+  }
+  TRY_ASSIGN(compiled.node, merge::merge(*stack.store, compiled.filter_nodes));
+  TRY(stack.store->status());
+  stack.layers.push_back(std::move(compiled));
+  return {};
+}
+
+Result<Flat> flatten(Stack& stack, const PipelineOptions& options) {
+  std::vector<diagram::Node> nodes;
+  for (const CompiledLayer& layer : stack.layers) nodes.push_back(layer.node);
+
+  diagram::Node merged = 0;
+  program::Code code;
+  {
+    const StageTimer timer(stack.timings.merge);
+    TRY_ASSIGN(merged, merge::merge(*stack.store, nodes));
+  }
+  {
+    const StageTimer timer(stack.timings.emit);
+    TRY_ASSIGN(code, emit::emit(*stack.store, merged, options.emit));
+  }
+  const StageTimer timer(stack.timings.verify);
+  verify::Outcome outcome = verify::prove(code, stack.programs(), options.verify);
+  auto* proved = std::get_if<program::VerifiedProgram>(&outcome);
+  if (proved == nullptr) return failure(Errc::inexact, difference_text(outcome));
+  return Flat{std::move(*proved), merged};
+}
+
+}  // namespace seccompress
