@@ -76,18 +76,21 @@ class Store {
   abi::Verdict verdict(Node node) const { return nodes_[node].first; }
   std::uint8_t level(Node node) const { return nodes_[node].level; }
   std::span<const Run> runs(Node node) const {
+    if (is_terminal(node)) return {};
     return {runs_.data() + nodes_[node].first, nodes_[node].count};
   }
   abi::Verdict evaluate(Node node, const abi::SeccompData& data) const;
   // All verdicts that some input reaches, ascending.
   std::vector<abi::Verdict> verdicts(Node node) const;
   // An input on which the two differ; nullopt when a == b. Unconstrained words are 0 where possible.
-  std::optional<abi::SeccompData> difference(Node a, Node b);
+  std::optional<abi::SeccompData> difference(Node a, Node b) const;
   // An input for which `holds(verdict a, verdict b)`, nullopt when there is none.
   using Relation = bool (*)(abi::Verdict a, abi::Verdict b);
   std::optional<abi::SeccompData> witness(Node a, Node b, Relation holds) const;
 
   Result<void> status() const;
+  // Edges below a node; Errc::budget when there are more than `limit`.
+  Result<std::size_t> reachable_edges(Node node, std::size_t limit) const;
   std::size_t node_count() const { return nodes_.size(); }
   std::size_t edge_count() const { return runs_.size(); }
 
@@ -96,17 +99,38 @@ class Store {
   Node make(std::uint8_t level, std::span<const Run> runs);
   // f with the bits of `word` under mask fixed to value: the result does not depend on them.
   Node cofactor(Node node, abi::Word word, std::uint32_t mask, std::uint32_t value);
+  // f with the exit `from` of `word` (a node that does not test it) replaced by `to`.
+  Node substitute(Node node, abi::Word word, Node from, Node to);
 
  private:
   struct Record {
     std::uint32_t first;  // into runs_; a terminal's verdict
+    std::uint32_t hash;
     std::uint16_t count;
     std::uint8_t level;
+  };
+  struct Memo {
+    Node a = 0xffffffffU, b = 0, c = 0, result = 0;
+  };
+  // Walks a node's runs as seen from `level`: a node below it is one run of all 256 values. Holds indices,
+  // not pointers, since the walk makes nodes.
+  class Cursor {
+   public:
+    Cursor(const Store& store, Node node, std::uint8_t level);
+    unsigned last(const Store& store) const;
+    Node node(const Store& store) const;
+    void pass(const Store& store, unsigned last);
+
+   private:
+    Node whole_;
+    std::uint32_t next_, end_;
   };
 
   Node exhaust();
   Node lookup(std::uint8_t level, std::span<const Run> runs);
   void grow_table();
+  Memo& memo_slot(Node a, Node b, Node c);
+  Node select_block(int rank, int byte, std::uint32_t base, std::span<const Piece> pieces, std::size_t& next);
   Node build_predicate(int rank, std::uint32_t mask, Compare compare, std::uint32_t value);
   Node if_then_else(Node predicate, Node yes, Node no);
 
@@ -115,7 +139,9 @@ class Store {
   std::vector<Record> nodes_;
   std::vector<Run> runs_;
   std::vector<std::uint32_t> table_;  // open addressing: node + 1, 0 = free
+  std::vector<Memo> memo_;            // overwrites on collision
   std::unordered_map<abi::Verdict, Node> terminals_;
+  Node kill_process_ = 0, allow_ = 0;  // also the booleans of predicates: allow_ = true
 };
 
 }  // namespace seccompress::diagram

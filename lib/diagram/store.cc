@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input: verdicts, word tests, stacks of functions. Output: canonical nodes. Entry: class Store.
+//
+// Method: a hash-consed multi-valued decision diagram over bytes (store.h says why). All operations are
+// memoized recursions whose depth is bounded by kLevels (64).
+//
+// Weaknesses: relations between words (a0 == a1) have no small diagram and run into the edge limit; the memo
+// table overwrites on collision, so a hostile diagram can cost time, never correctness, and the edge limit
+// bounds that time.
+#include "diagram/store.h"
+
+#include <algorithm>
+#include <array>
+
+#include "abi/arch.h"
+#include "support/check.h"
+
+namespace seccompress::diagram {
+namespace {
+
+using Runs = std::vector<Run>;
+
+constexpr std::size_t kInitialTable = 1U << 12;
+constexpr std::size_t kMaxMemo = 1U << 20;
+
+// Memo kinds: stack and if_then_else share one table.
+constexpr std::uint32_t kStackKey = 0xffffffffU;  // in place of the third operand
+
+std::uint64_t mix(std::uint64_t x) {  // splitmix64's finalizer
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ULL;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+std::uint32_t hash_runs(std::uint8_t level, std::span<const Run> runs) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15ULL * (level + 1U);
+  for (const Run& run : runs)
+    hash = (hash ^ ((std::uint64_t{run.node} << 8U) | run.last)) * 0xff51afd7ed558ccdULL + (hash >> 29U);
+  return static_cast<std::uint32_t>(mix(hash));
+}
+
+void append(Runs& runs, std::uint8_t last, Node node) {
+  if (!runs.empty() && runs.back().node == node)
+    runs.back().last = last;
+  else
+    runs.push_back({last, node});
+}
+
+}  // namespace
+
+int rank_of(abi::Word word) {
+  if (word == abi::kArch) return 0;
+  if (word == abi::kNr) return 1;
+  if (word == abi::kIpHigh) return 14;
+  if (word == abi::kIpLow) return 15;
+  const int argument = (word - abi::kArgs) / 2;
+  return 2 + 2 * argument + (word == abi::arg_high(static_cast<unsigned>(argument)) ? 0 : 1);
+}
+
+abi::Word word_at(int rank) {
+  static constexpr std::array<abi::Word, abi::kWords> kOrder = {
+      abi::kArch, abi::kNr, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14, abi::kIpHigh, abi::kIpLow};
+  return kOrder.at(static_cast<std::size_t>(rank));
+}
+
+Store::Store(Limits limits) : limits_(limits), table_(kInitialTable, 0), memo_(kInitialTable) {
+  kill_process_ = terminal(abi::kKillProcess);
+  allow_ = terminal(abi::kAllow);
+}
+
+Result<void> Store::status() const {
+  if (!exhausted_) return {};
+  return failure(Errc::budget, "the policy needs more than " + std::to_string(limits_.edges) +
+                                   " diagram edges: too many different argument tests in one stack");
+}
+
+Node Store::exhaust() {
+  exhausted_ = true;
+  return kill_process_;
+}
+
+Node Store::terminal(abi::Verdict verdict) {
+  const abi::Verdict normal = abi::normalize(verdict);
+  const auto [entry, is_new] = terminals_.try_emplace(normal, static_cast<Node>(nodes_.size()));
+  if (is_new) nodes_.push_back({normal, 0, 0, kTerminalLevel});
+  return entry->second;
+}
+
+// ---- Hash-consing ---------------------------------------------------------------------------------------
+
+Node Store::make(std::uint8_t level, std::span<const Run> runs) {
+  if (exhausted_) return kill_process_;
+  CHECK(!runs.empty() && runs.back().last == 255);
+  if (runs.size() == 1) return runs.front().node;
+  return lookup(level, runs);
+}
+
+Node Store::lookup(std::uint8_t level, std::span<const Run> runs) {
+  const std::uint32_t hash = hash_runs(level, runs);
+  std::size_t slot = hash & (table_.size() - 1);
+  for (; table_[slot] != 0; slot = (slot + 1) & (table_.size() - 1)) {
+    const Record& record = nodes_[table_[slot] - 1];
+    if (record.hash == hash && record.level == level && record.count == runs.size() &&
+        std::equal(runs.begin(), runs.end(), runs_.begin() + record.first))
+      return table_[slot] - 1;
+  }
+  if (runs_.size() + runs.size() > limits_.edges) return exhaust();
+  const Node node = static_cast<Node>(nodes_.size());
+  nodes_.push_back({static_cast<std::uint32_t>(runs_.size()), hash, static_cast<std::uint16_t>(runs.size()), level});
+  runs_.insert(runs_.end(), runs.begin(), runs.end());
+  table_[slot] = node + 1;
+  if (nodes_.size() * 2 > table_.size()) grow_table();
+  return node;
+}
+
+void Store::grow_table() {
+  table_.assign(table_.size() * 4, 0);
+  for (Node node = 0; node < nodes_.size(); ++node) {
+    if (is_terminal(node)) continue;
+    std::size_t slot = nodes_[node].hash & (table_.size() - 1);
+    while (table_[slot] != 0) slot = (slot + 1) & (table_.size() - 1);
+    table_[slot] = node + 1;
+  }
+  if (memo_.size() < kMaxMemo) memo_.assign(std::min(kMaxMemo, table_.size()), {});
+}
+
+Store::Memo& Store::memo_slot(Node a, Node b, Node c) {
+  const std::uint64_t key = mix(((std::uint64_t{a} << 32U) | b) ^ (std::uint64_t{c} * 0x9e3779b97f4a7c15ULL));
+  return memo_[key & (memo_.size() - 1)];
+}
+
+// ---- Selecting by the value of a word ---------------------------------------------------------------------
+
+// Builds the block of values [base, base + 2^(32 - 8 * byte) - 1]; `next` is the piece that holds base and
+// is moved on to the piece that holds the block's last value.
+Node Store::select_block(int rank, int byte, std::uint32_t base, std::span<const Piece> pieces, std::size_t& next) {
+  const unsigned shift = static_cast<unsigned>(24 - 8 * byte);
+  Runs runs;
+  for (unsigned value = 0; value < 256;) {
+    const std::uint32_t first = base | (value << shift);
+    const std::uint32_t last_of_byte = first | ((1U << shift) - 1U);
+    while (pieces[next].last < first) ++next;
+    if (pieces[next].last < last_of_byte) {
+      append(runs, static_cast<std::uint8_t>(value), select_block(rank, byte + 1, first, pieces, next));
+      ++value;
+      continue;
+    }
+    // The piece covers this byte value whole, and perhaps the following ones.
+    const std::uint64_t covered = (std::uint64_t{pieces[next].last} + 1 - base) >> shift;
+    const unsigned end = static_cast<unsigned>(std::min<std::uint64_t>(256, covered));
+    append(runs, static_cast<std::uint8_t>(end - 1), pieces[next].node);
+    value = end;
+  }
+  return make(static_cast<std::uint8_t>(4 * rank + byte), runs);
+}
+
+Node Store::select(abi::Word word, std::span<const Piece> pieces) {
+  CHECK(!pieces.empty() && pieces.back().last == 0xffffffffU);
+  const int rank = rank_of(word);
+  const bool ordered = std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+    return level(piece.node) >= 4 * (rank + 1);  // terminals are at 255
+  });
+  if (ordered) {
+    std::size_t next = 0;
+    return select_block(rank, 0, 0, pieces, next);
+  }
+  Node result = pieces.back().node;
+  for (std::size_t i = pieces.size() - 1; i-- > 0;)
+    result = test(word, 0xffffffffU, Compare::gt, pieces[i].last, result, pieces[i].node);
+  return result;
+}
+
+// ---- Tests -------------------------------------------------------------------------------------------------
+
+Node Store::build_predicate(int rank, std::uint32_t mask, Compare compare, std::uint32_t value) {
+  const Node yes = allow_, no = kill_process_;
+  Node result = compare == Compare::eq || compare == Compare::ge ? yes : no;  // all bytes equal
+  for (int byte = 3; byte >= 0; --byte) {
+    const unsigned shift = static_cast<unsigned>(24 - 8 * byte);
+    const unsigned mask_byte = (mask >> shift) & 255U, value_byte = (value >> shift) & 255U;
+    Runs runs;
+    for (unsigned v = 0; v < 256; ++v) {
+      const unsigned masked = v & mask_byte;
+      Node child = result;
+      if (compare == Compare::set)
+        child = (masked & value_byte) != 0 ? yes : result;
+      else if (masked != value_byte)
+        child = compare != Compare::eq && masked > value_byte ? yes : no;
+      append(runs, static_cast<std::uint8_t>(v), child);
+    }
+    result = make(static_cast<std::uint8_t>(4 * rank + byte), runs);
+  }
+  return result;
+}
+
+Node Store::test(abi::Word word, std::uint32_t mask, Compare compare, std::uint32_t value, Node yes, Node no) {
+  return if_then_else(build_predicate(rank_of(word), mask, compare, value), yes, no);
+}
+
+Node Store::if_then_else(Node predicate, Node yes, Node no) {
+  if (exhausted_) return kill_process_;
+  if (yes == no || predicate == allow_) return yes;
+  if (predicate == kill_process_) return no;
+  Memo& known = memo_slot(predicate, yes, no);
+  if (known.a == predicate && known.b == yes && known.c == no) return known.result;
+  const std::uint8_t at = std::min({level(predicate), level(yes), level(no)});
+  Cursor p(*this, predicate, at), y(*this, yes, at), n(*this, no, at);
+  Runs runs;
+  for (unsigned last = 0; last < 255;) {
+    last = std::min({p.last(*this), y.last(*this), n.last(*this)});
+    const Node child = if_then_else(p.node(*this), y.node(*this), n.node(*this));
+    append(runs, static_cast<std::uint8_t>(last), child);
+    p.pass(*this, last), y.pass(*this, last), n.pass(*this, last);
+    if (last == 255) break;
+  }
+  const Node result = make(at, runs);
+  memo_slot(predicate, yes, no) = {predicate, yes, no, result};
+  return result;
+}
+
+Node Store::stack(Node newer, Node older) {
+  if (exhausted_) return kill_process_;
+  if (newer == older || older == allow_ || newer == kill_process_) return newer;
+  if (newer == allow_ || older == kill_process_) return older;
+  if (is_terminal(newer) && is_terminal(older)) return terminal(abi::stack(verdict(newer), verdict(older)));
+  Memo& known = memo_slot(newer, older, kStackKey);
+  if (known.a == newer && known.b == older && known.c == kStackKey) return known.result;
+  const std::uint8_t at = std::min(level(newer), level(older));
+  Cursor n(*this, newer, at), o(*this, older, at);
+  Runs runs;
+  for (unsigned last = 0; last < 255;) {
+    last = std::min(n.last(*this), o.last(*this));
+    append(runs, static_cast<std::uint8_t>(last), stack(n.node(*this), o.node(*this)));
+    n.pass(*this, last), o.pass(*this, last);
+    if (last == 255) break;
+  }
+  const Node result = make(at, runs);
+  memo_slot(newer, older, kStackKey) = {newer, older, kStackKey, result};
+  return result;
+}
+
+// ---- Cursor: the runs of a node as seen from one level --------------------------------------------------------
+
+Store::Cursor::Cursor(const Store& store, Node node, std::uint8_t level)
+    : whole_(node), next_(0), end_(0) {
+  if (store.level(node) != level) return;
+  next_ = store.nodes_[node].first;
+  end_ = next_ + store.nodes_[node].count;
+}
+unsigned Store::Cursor::last(const Store& store) const { return next_ == end_ ? 255U : store.runs_[next_].last; }
+Node Store::Cursor::node(const Store& store) const { return next_ == end_ ? whole_ : store.runs_[next_].node; }
+void Store::Cursor::pass(const Store& store, unsigned last) {
+  if (next_ + 1 < end_ && store.runs_[next_].last == last) ++next_;
+}
+
+// ---- Reading ---------------------------------------------------------------------------------------------------
+
+abi::Verdict Store::evaluate(Node node, const abi::SeccompData& data) const {
+  while (!is_terminal(node)) {
+    const std::uint32_t word = abi::read_word(data, word_at(level(node) / 4));
+    const unsigned byte = (word >> static_cast<unsigned>(24 - 8 * (level(node) % 4))) & 255U;
+    const std::span<const Run> all = runs(node);
+    node = std::ranges::lower_bound(all, byte, {}, &Run::last)->node;
+  }
+  return verdict(node);
+}
+
+std::vector<abi::Verdict> Store::verdicts(Node node) const {
+  std::vector<abi::Verdict> found;
+  std::vector<bool> seen(nodes_.size(), false);
+  std::vector<Node> todo = {node};
+  while (!todo.empty()) {
+    const Node at = todo.back();
+    todo.pop_back();
+    if (seen[at]) continue;
+    seen[at] = true;
+    if (is_terminal(at)) found.push_back(verdict(at));
+    for (const Run& run : runs(at)) todo.push_back(run.node);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+Result<std::size_t> Store::reachable_edges(Node node, std::size_t limit) const {
+  std::size_t edges = 0;
+  std::vector<bool> seen(nodes_.size(), false);
+  std::vector<Node> todo = {node};
+  while (!todo.empty()) {
+    const Node at = todo.back();
+    todo.pop_back();
+    if (seen[at]) continue;
+    seen[at] = true;
+    edges += runs(at).size();
+    if (edges > limit) return failure(Errc::budget, "more than " + std::to_string(limit) + " edges");
+    for (const Run& run : runs(at)) todo.push_back(run.node);
+  }
+  return edges;
+}
+
+}  // namespace seccompress::diagram
