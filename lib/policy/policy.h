@@ -39,7 +39,8 @@ struct Policy {
   std::string source;  // file name for messages
   abi::Verdict default_verdict = abi::kKillThread;
   abi::Verdict bad_arch_verdict = abi::kKillThread;  // libseccomp's SCMP_FLTATR_ACT_BADARCH default
-  std::vector<abi::Arch> architectures;              // as listed, native always added by the reader
+  std::vector<abi::Arch> architectures;              // each once; native always there
+  bool native_added = false;                         // the profile does not list it: it is first, put there by the reader
   std::vector<Rule> rules;                           // in order
   std::vector<std::string> flags;                    // SECCOMP_FILTER_FLAG_*
   bool flags_present = false;                        // absent and [] differ (runtimes.md 2.1)
