@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// dump: a live process's filters -> a folder that `dir:` reads: 00.bpf the oldest, 01.bpf ..., and flags.tsv.
+// The folder is made beside its place and renamed into it: it is there whole or not at all.
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "host/live_stack.h"
+#include "output.h"
+#include "session.h"
+#include "support/file.h"
+
+namespace seccompress::cmd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Filters = std::vector<host::LiveFilter>;
+
+// Wide enough that name order is install order.
+std::string file_name(std::size_t index, std::size_t count) {
+  const std::size_t width = std::max<std::size_t>(2, std::to_string(count - 1).size());
+  return fmt::format("{:0{}}.bpf", index, width);
+}
+
+Result<void> write_filters(const std::string& folder, const Filters& filters) {
+  std::string flags = "# file\tflags (the kernel tells of LOG only)\n";
+  for (std::size_t i = 0; i < filters.size(); ++i) {
+    const std::string name = file_name(i, filters.size());
+    TRY(write_file_atomically(folder + '/' + name, program::to_bytes(filters[i].code)));
+    flags += name + '\t' + (filters[i].log ? "SECCOMP_FILTER_FLAG_LOG" : "-") + '\n';
+  }
+  return write_file_atomically(folder + "/flags.tsv", flags);
+}
+
+Result<void> write_folder(std::string folder, const Filters& filters) {
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  std::string temporary = folder + ".XXXXXX";
+  if (::mkdtemp(temporary.data()) == nullptr) return errno_failure(folder + ": cannot create a folder beside it");
+  Result<void> done = write_filters(temporary, filters);
+  if (done && ::chmod(temporary.c_str(), 0755) != 0) done = errno_failure(folder + ": chmod");
+  if (done && ::rename(temporary.c_str(), folder.c_str()) != 0) {
+    done = errno == ENOTEMPTY || errno == EEXIST
+               ? failure(Errc::refused, folder + ": exists and is not empty; name a new folder")
+               : errno_failure(folder);
+  }
+  std::error_code ignored;
+  if (!done) std::filesystem::remove_all(temporary, ignored);
+  return done;
+}
+
+std::size_t instructions(const Filters& filters) {
+  std::size_t sum = 0;
+  for (const host::LiveFilter& filter : filters) sum += filter.code.size();
+  return sum;
+}
+
+Json to_json(pid_t pid, const Filters& filters) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < filters.size(); ++i)
+    list.push_back({{"file", file_name(i, filters.size())},
+                    {"instructions", filters[i].code.size()},
+                    {"flags", filters[i].log ? Json{"SECCOMP_FILTER_FLAG_LOG"} : Json::array()}});
+  return {{"pid", pid}, {"filters", list}};
+}
+
+Result<void> dump_stack(const OutputOptions& output, pid_t pid, const std::string& folder) {
+  TRY_ASSIGN(const Filters filters, host::read_live_stack(pid));
+  if (filters.empty())
+    return failure(Errc::refused, fmt::format("process {}: has no seccomp filters; 'Seccomp_filters:' in /proc/{}/status counts them", pid, pid));
+  TRY(write_folder(folder, filters));
+  const std::string text = fmt::format("{}: {}, {}, 00 the oldest\n", folder, counted(filters.size(), "filter"),
+                                       counted(instructions(filters), "instruction"));
+  const int printed = output.json ? print_json(to_json(pid, filters)) : output.quiet ? kOk : print(text);
+  if (printed != kOk) return reported();
+  return {};
+}
+
+}  // namespace
+
+int run_dump(int argc, char** argv) {
+  CLI::App app("A live process's filters as a folder of files, 00.bpf the oldest.", "seccompress dump");
+  pid_t pid = 0;
+  std::string folder;
+  OutputOptions output;
+  app.add_option("PID", pid, "process (or thread) id")->required()->check(CLI::PositiveNumber);
+  app.add_option("-o,--output", folder, "the new folder")->required();
+  add_output_options(app, output);
+  if (const auto code = parse(app, argc, argv)) return *code;
+
+  Session session({}, output);
+  const Result<void> done = dump_stack(output, pid, folder);
+  return done ? kOk : session.fail(done.error());
+}
+
+}  // namespace seccompress::cmd

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// flatten: LAYER... -> one proved program in a format, and what became of each layer.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "output.h"
+#include "session.h"
+#include "support/file.h"
+#include "version.h"
+#include "write/formats.h"
+
+namespace seccompress::cmd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct FlattenOptions {
+  std::vector<std::string> layers;
+  std::string file, format = "bpf";
+  bool wants_report() const { return format == "json"; }
+};
+
+// What filters cost the kernel to hold. A policy is not a filter yet: its size depends on who compiles it.
+struct Size {
+  std::size_t filters = 0, instructions = 0, bytes = 0, converted = 0;
+  void add(program::CodeView code) {
+    ++filters;
+    instructions += code.size();
+    bytes += code.size() * sizeof(program::Instruction);
+    converted += program::converted_length(code);
+  }
+  void add(const Size& other) {
+    filters += other.filters;
+    instructions += other.instructions;
+    bytes += other.bytes;
+    converted += other.converted;
+  }
+};
+
+struct Report {
+  std::vector<Size> layers;
+  Size before, after;
+  std::size_t policies = 0;
+  merge::Contribution contribution;
+};
+
+Result<Report> make_report(Stack& stack, const Flat& flat) {
+  Report report;
+  std::vector<diagram::Node> nodes;
+  for (const CompiledLayer& layer : stack.layers) {
+    Size size;
+    if (layer.policy) ++report.policies;
+    else
+      for (const program::Code& code : layer.filters) size.add(code);
+    report.before.add(size);
+    report.layers.push_back(size);
+    nodes.push_back(layer.node);
+  }
+  report.after.add(flat.program.view());
+  TRY_ASSIGN(report.contribution, merge::contribution(*stack.store, nodes));
+  return report;
+}
+
+Json to_json(const Size& size) {
+  return {{"filters", size.filters},
+          {"instructions", size.instructions},
+          {"bytes", size.bytes},
+          {"converted", size.converted}};
+}
+
+Json layer_json(const Stack& stack, const Report& report, std::size_t i) {
+  const CompiledLayer& layer = stack.layers[i];
+  Json json{{"name", layer.name}, {"kind", layer.kind}, {"policy", layer.policy.has_value()}};
+  if (!layer.policy) json.update(to_json(report.layers[i]));
+  json["implied"] = static_cast<bool>(report.contribution.implied[i]);
+  json["redundant"] = static_cast<bool>(report.contribution.redundant[i]);
+  const auto twin = report.contribution.duplicate_of[i];
+  json["duplicate_of"] = twin ? Json(stack.layers[*twin].name) : Json();
+  return json;
+}
+
+Json to_json(const Session& session, const Stack& stack, const Flat& flat, const Report& report) {
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < stack.layers.size(); ++i) layers.push_back(layer_json(stack, report, i));
+  return {{"version", version()},
+          {"build_id", build_id()},
+          {"layers", layers},
+          {"policies", report.policies},
+          {"before", to_json(report.before)},
+          {"after", to_json(report.after)},
+          {"proved", true},
+          {"program", write::to_base64(program::to_bytes(flat.program.view()))},
+          {"diagnostics", session.diagnostics_json()},
+          {"timings_us", cmd::to_json(stack.timings)},
+          {"host", session.host_json()}};
+}
+
+std::string note(const Stack& stack, const Report& report, std::size_t i) {
+  if (const auto twin = report.contribution.duplicate_of[i]) return "duplicate of " + stack.layers[*twin].name;
+  if (report.contribution.redundant[i]) return "redundant: the others imply it";
+  if (report.contribution.implied[i]) return "implied by the others";
+  return "";
+}
+
+std::vector<std::string> row(const std::string& name, const Size& size, const std::string& note) {
+  if (size.filters == 0) return {name, "policy", "", "", note};
+  return {name, grouped(size.filters), grouped(size.instructions), grouped(size.bytes), note};
+}
+
+std::string summary(const Stack& stack, const Report& report) {
+  Table table(true);
+  table.add({"layer, oldest first", "filters", "instructions", "bytes", ""});
+  for (std::size_t i = 0; i < stack.layers.size(); ++i)
+    table.add(row(stack.layers[i].name, report.layers[i], note(stack, report, i)));
+  table.add(row("= one program", report.after, "proved equal to the layers"));
+  return table.text();
+}
+
+Result<void> save(const FlattenOptions& options, const std::string& bytes, bool binary) {
+  if (!options.file.empty()) return write_file_atomically(options.file, bytes);
+  if (binary && stdout_is_terminal())
+    return failure(Errc::refused, "binary output to a terminal; use -o FILE, or -f asm to read it");
+  if (print(bytes) != kOk) return reported();
+  return {};
+}
+
+Result<void> flatten_layers(Session& session, const FlattenOptions& options) {
+  const auto format = write::format_from_name(options.format);
+  TRY(session.prepare());
+  TRY_ASSIGN(Stack stack, session.compile(options.layers));
+  TRY(session.show_diagnostics());
+  TRY_ASSIGN(const Flat flat, flatten(stack, session.options()));
+  TRY_ASSIGN(const Report report, make_report(stack, flat));
+  const std::string json = to_json(session, stack, flat, report).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string bytes = format ? write::write(flat.program, *format) : json;
+  TRY(save(options, bytes, format == write::Format::bpf));
+  if (session.wants_timings() && !session.output().json) std::fputs(timings_text(stack.timings).c_str(), stderr);
+  if (options.file.empty() || session.output().quiet) return {};
+  if (print(session.output().json ? json : summary(stack, report)) != kOk) return reported();
+  return {};
+}
+
+}  // namespace
+
+int run_flatten(int argc, char** argv) {
+  CLI::App app("The one program that equals the stack of the layers, oldest first; proved.", "seccompress flatten");
+  FlattenOptions flatten;
+  CompileOptions compile;
+  OutputOptions output;
+  std::vector<std::string> names{"json"};
+  std::string help = "output format:";
+  for (const write::FormatFacts& facts : write::formats()) {
+    names.emplace_back(facts.name);
+    help += fmt::format("\n{} ({})", facts.name, facts.summary);
+  }
+  app.add_option("LAYER", flatten.layers, "[KIND:]LOCATION, oldest first")->required();
+  app.add_option("-o,--output", flatten.file, "file to write, all or nothing (default: standard output)");
+  app.add_option("-f,--format", flatten.format, help + "\njson (a report)")
+      ->check(CLI::IsMember(names).description(""))->capture_default_str();
+  add_read_options(app, compile);
+  add_emit_options(app, compile);
+  add_output_options(app, output);
+  if (const auto code = parse(app, argc, argv)) return *code;
+  if (output.json && flatten.file.empty()) flatten.format = "json";
+
+  Session session(compile, output);
+  const Result<void> done = flatten_layers(session, flatten);
+  return done ? kOk : session.fail(done.error());
+}
+
+}  // namespace seccompress::cmd

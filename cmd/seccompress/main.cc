@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// seccompress: many stacked seccomp policies become one proved program. Parses, calls the library, prints.
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "command.h"
+#include "output.h"
+#include "read/reader.h"
+#include "version.h"
+
+namespace {
+
+using namespace seccompress;
+using namespace seccompress::cmd;
+
+struct Command {
+  std::string_view name;
+  int (*run)(int argc, char** argv);
+  std::string_view help;
+};
+
+constexpr std::array<Command, 5> kCommands = {{
+    {"flatten", run_flatten, "the one program that equals a stack of layers, proved"},
+    {"intersect", run_flatten, "the same command"},
+    {"compare", run_compare, "equal, stricter, looser or incomparable, with witnesses"},
+    {"disasm", run_disasm, "readable listing of a layer's programs"},
+    {"dump", run_dump, "a live process's filters as files"},
+}};
+
+std::string help_text() {
+  std::string text = "Usage: seccompress COMMAND [OPTION...]\n\nCommands (COMMAND --help tells more):\n";
+  Table commands(true);
+  for (const Command& command : kCommands) commands.add({"  " + std::string(command.name), std::string(command.help)});
+  text += commands.text() + "\nA LAYER is [KIND:]LOCATION, oldest first; without KIND the content decides. Kinds:\n";
+  Table kinds(true);
+  for (const read::ReaderFacts& reader : read::readers())
+    kinds.add({"  " + std::string(reader.kind), std::string(reader.summary)});
+  return text + kinds.text();
+}
+
+int misuse(const std::string& what) {
+  complain({Severity::error, "usage", {}, what, "see seccompress --help"});
+  return kFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return misuse("no command given");
+  const std::string_view word = argv[1];
+  if (word == "--help" || word == "-h" || word == "help") return print(help_text());
+  if (word == "--version") return print(version_text());
+  for (const Command& command : kCommands)
+    if (command.name == word) return command.run(argc - 1, argv + 1);
+  return misuse("unknown command '" + std::string(word) + "'");
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "host/host_facts.h"
+#include "output.h"
+#include "support/file.h"
+#include "version.h"
+
+namespace seccompress::cmd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::size_t kMaxWeightsBytes = std::size_t{1} << 20;
+
+Result<abi::Arch> parse_arch(const std::string& name) {
+  if (const auto arch = abi::arch_from_name(name)) return *arch;
+  std::string known;
+  for (const abi::ArchFacts& facts : abi::all_arches())
+    known += (known.empty() ? "" : ", ") + std::string(abi::arch_name(facts.arch));
+  return failure(Errc::malformed, "--arch: unknown architecture '" + name + "'; known are " + known);
+}
+
+// The option's name before the library's own words.
+template <class T>
+Result<T> named(const char* option, Result<T> result) {
+  if (result) return result;
+  return failure(result.error().code, std::string(option) + ": " + result.error().what);
+}
+
+Diagnostic as_diagnostic(const Error& error) {
+  const std::string text = to_string(error);
+  const std::size_t hint = text.rfind("; ");
+  if (hint == std::string::npos) return {Severity::error, "failed", {}, text, {}};
+  return {Severity::error, "failed", {}, text.substr(0, hint), text.substr(hint + 2)};
+}
+
+}  // namespace
+
+Result<void> Session::prepare() {
+  TRY_ASSIGN(const host::HostFacts host, host::host_facts());
+  const std::string& kernel = compile_.kernel.empty() ? host.kernel_release : compile_.kernel;
+  TRY_ASSIGN(options_.read.kernel, named("--kernel", read::parse_kernel(kernel)));
+  options_.read.arch = host.arch;
+  if (!compile_.arch.empty()) {
+    TRY_ASSIGN(options_.read.arch, parse_arch(compile_.arch));
+  }
+  options_.read.caps = read::docker_default_caps();
+  if (!compile_.caps.empty()) {
+    TRY_ASSIGN(options_.read.caps, named("--caps", read::parse_caps(compile_.caps)));
+  }
+  options_.emit.weights = emit::Weights::built_in();
+  if (!compile_.weights.empty()) {
+    TRY_ASSIGN(const std::string text, read_file(compile_.weights, kMaxWeightsBytes));
+    TRY_ASSIGN(options_.emit.weights, emit::Weights::parse(text, compile_.weights, diagnostics_));
+  }
+  options_.emit.cache_model = !compile_.no_cache_model;
+  return {};
+}
+
+Result<Stack> Session::compile(const std::vector<std::string>& layers) {
+  Stack stack = make_stack(options_);
+  for (const std::string& layer : layers) {
+    TRY_ASSIGN(const read::LayerSpec spec, read::parse_layer_spec(layer));
+    TRY(add_layer(stack, spec, options_, diagnostics_));
+  }
+  return stack;
+}
+
+Result<read::Layer> Session::read(const std::string& layer) {
+  TRY_ASSIGN(const read::LayerSpec spec, read::parse_layer_spec(layer));
+  return read::read(spec, options_.read, diagnostics_);
+}
+
+bool Session::hidden(const Diagnostic& diagnostic) const {
+  return diagnostic.severity != Severity::error && (compile_.lint == Lint::off || output_.quiet) &&
+         compile_.lint != Lint::error;
+}
+
+Result<void> Session::show_diagnostics() {
+  if (shown_) return {};
+  shown_ = true;
+  std::size_t warnings = 0;
+  for (Diagnostic diagnostic : diagnostics_.all()) {
+    if (diagnostic.severity == Severity::warning) ++warnings;
+    if (compile_.lint == Lint::error && diagnostic.severity == Severity::warning) diagnostic.severity = Severity::error;
+    if (!hidden(diagnostic)) complain(diagnostic);
+  }
+  if (diagnostics_.dropped() > 0)
+    complain({Severity::note, "dropped", {}, counted(diagnostics_.dropped(), "more message"), {}});
+  if (compile_.lint == Lint::error && warnings > 0) return reported();
+  return {};
+}
+
+int Session::fail(const Error& error) {
+  const Result<void> told = show_diagnostics();  // an error of its own would say no more than `error` does
+  static_cast<void>(told);
+  if (error.code != make_error_code(Errc::reported)) complain(as_diagnostic(error));
+  if (output_.json) {
+    Json report{{"error", to_string(error)}, {"diagnostics", diagnostics_json()}};
+    static_cast<void>(print_json(report));
+  }
+  return kFailed;
+}
+
+Json Session::diagnostics_json() const {
+  Json all = Json::array();
+  for (const Diagnostic& d : diagnostics_.all())
+    all.push_back({{"severity", std::string(to_string(d.severity))},
+                   {"code", std::string(d.code)},
+                   {"file", d.where.file},
+                   {"line", d.where.line},
+                   {"column", d.where.column},
+                   {"pointer", d.where.pointer},
+                   {"what", d.what},
+                   {"hint", d.hint}});
+  return all;
+}
+
+Json Session::host_json() const {
+  return {{"arch", std::string(abi::arch_name(options_.read.arch))},
+          {"kernel", fmt::format("{}.{}", options_.read.kernel.major, options_.read.kernel.minor)},
+          {"caps", options_.read.caps},
+          {"libseccomp", libseccomp_version()}};
+}
+
+Json to_json(const Timings& timings) {
+  return {{"read", timings.read},   {"lower", timings.lower},   {"merge", timings.merge},
+          {"emit", timings.emit},   {"verify", timings.verify}, {"total", timings.total()}};
+}
+
+std::string timings_text(const Timings& t) {
+  return fmt::format("CPU time in us: read {:.0f}, lower {:.0f}, merge {:.0f}, emit {:.0f}, verify {:.0f}; total {:.0f}\n",
+                     t.read, t.lower, t.merge, t.emit, t.verify, t.total());
+}
+
+}  // namespace seccompress::cmd

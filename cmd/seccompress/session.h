@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of a subcommand that compiles layers: options made sense of, diagnostics collected and shown once.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "options.h"
+#include "pipeline.h"
+
+namespace seccompress::cmd {
+
+class Session {
+ public:
+  Session(CompileOptions compile, OutputOptions output) : compile_(std::move(compile)), output_(output) {}
+
+  // Resolves the options against this host. First call of every subcommand.
+  Result<void> prepare();
+  // Layers as typed, oldest first.
+  Result<Stack> compile(const std::vector<std::string>& layers);
+  Result<read::Layer> read(const std::string& layer);
+  // Shows what the readers found. An error when warnings count as errors (--lint=error) and there are some.
+  Result<void> show_diagnostics();
+  // Ends the run with exit code 2: everything found so far and then the error, on stderr; with --json also as
+  // one object on stdout.
+  int fail(const Error& error);
+
+  const PipelineOptions& options() const { return options_; }
+  const OutputOptions& output() const { return output_; }
+  bool wants_timings() const { return compile_.timings; }
+
+  nlohmann::ordered_json diagnostics_json() const;
+  nlohmann::ordered_json host_json() const;
+
+ private:
+  bool hidden(const Diagnostic& diagnostic) const;
+
+  CompileOptions compile_;
+  OutputOptions output_;
+  PipelineOptions options_;
+  Diagnostics diagnostics_;
+  bool shown_ = false;
+};
+
+nlohmann::ordered_json to_json(const Timings& timings);
+std::string timings_text(const Timings& timings);
+
+}  // namespace seccompress::cmd
