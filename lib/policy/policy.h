@@ -25,7 +25,7 @@ struct Condition {
   Location where;
 };
 
-// One entry of `syscalls`: for each name, `verdict` when all conditions hold. The reader has already split
+// One entry of `syscalls`: for each name, `verdict` when all conditions hold; at most one condition an argument. The reader has already split
 // entries whose argument index occurs twice (they mean OR): such a rule has one condition and or_turned set.
 struct Rule {
   std::vector<std::string> names;

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input: a policy. Output: its function as a diagram. Entry point: lower.
+//
+// Method, per architecture: every (number, rule) pair is one Call; sorted by number, each run of calls with
+// one number becomes one argument diagram:
+//   an unconditional call of the run decides alone (the first of several);
+//   else the conditional ones are tried strictest first, folded from the loosest up.
+// The numbers then become pieces of one select over nr, the architectures pieces of one over arch.
+//
+// Long value sets (thousands of EQ rules for one argument) go into one select instead of one test each: a
+// test rebuilds the path above it every time.
+//
+// Weakness: thousands of other conditions on one number cost a pass over the diagram each; the store's limit
+// ends that (Errc::budget).
+#include "lower/lower.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "abi/multiplex.h"
+#include "abi/syscalls.h"
+#include "lower/condition.h"
+
+namespace seccompress::lower {
+namespace {
+
+using diagram::Node;
+using diagram::Piece;
+
+constexpr abi::Verdict kEnosys = abi::kErrno | 38;
+
+// One rule as it applies to one number. A multiplexed one has argument 0 compared with `call` in place of
+// the rule's own conditions on it.
+struct Call {
+  std::uint32_t number = 0;
+  std::uint32_t order = 0;  // of the rule in the policy
+  const policy::Rule* rule = nullptr;
+  std::optional<std::uint32_t> multiplexed;
+
+  bool unconditional() const { return !multiplexed && rule->all_of.empty(); }
+};
+
+class PieceList {
+ public:
+  // Everything up to and including `last` that is not yet covered.
+  void up_to(std::uint32_t last, Node node) {
+    if (covered_ && pieces_.back().last >= last) return;
+    covered_ = true;
+    if (!pieces_.empty() && pieces_.back().node == node) pieces_.back().last = last;
+    else pieces_.push_back({last, node});
+  }
+  // `filler` below `value`, then `node` at it.
+  void at(std::uint32_t value, Node node, Node filler) {
+    if (value > 0 && (!covered_ || pieces_.back().last < value - 1)) up_to(value - 1, filler);
+    up_to(value, node);
+  }
+  std::span<const Piece> pieces() const { return pieces_; }
+
+ private:
+  std::vector<Piece> pieces_;
+  bool covered_ = false;
+};
+
+std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
+std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+// argument `index` is one of `values` (sorted, unique) ? yes : no
+Node one_of(diagram::Store& store, unsigned index, std::span<const std::uint64_t> values, Node yes, Node no) {
+  PieceList highs;
+  for (std::size_t begin = 0; begin < values.size();) {
+    std::size_t end = begin;
+    PieceList lows;
+    for (; end < values.size() && high(values[end]) == high(values[begin]); ++end) lows.at(low(values[end]), yes, no);
+    lows.up_to(UINT32_MAX, no);
+    highs.at(high(values[begin]), store.select(abi::arg_low(index), lows.pieces()), no);
+    begin = end;
+  }
+  highs.up_to(UINT32_MAX, no);
+  return store.select(abi::arg_high(index), highs.pieces());
+}
+
+class PolicyLowering {
+ public:
+  PolicyLowering(const policy::Policy& policy, diagram::Store& store)
+      : policy_(policy), store_(store), default_(store.terminal(policy.default_verdict)),
+        bad_arch_(store.terminal(policy.bad_arch_verdict)) {}
+
+  Result<Node> run() {
+    std::vector<std::uint32_t> audits;
+    for (const abi::Arch arch : policy_.architectures) audits.push_back(abi::facts(arch).audit);
+    std::sort(audits.begin(), audits.end());
+    audits.erase(std::unique(audits.begin(), audits.end()), audits.end());
+    PieceList pieces;
+    for (const std::uint32_t audit : audits) {
+      TRY_ASSIGN(const Node node, lower_audit(audit));
+      pieces.at(audit, node, bad_arch_);
+    }
+    pieces.up_to(UINT32_MAX, bad_arch_);
+    const Node node = store_.select(abi::kArch, pieces.pieces());
+    TRY(store_.status());
+    return node;
+  }
+
+ private:
+  bool lists(abi::Arch arch) const {
+    return std::find(policy_.architectures.begin(), policy_.architectures.end(), arch) != policy_.architectures.end();
+  }
+
+  // All numbers of one AUDIT word; x86_64 and x32 share theirs.
+  Result<Node> lower_audit(std::uint32_t audit) {
+    PieceList pieces;
+    if (audit == abi::facts(abi::Arch::x86_64).audit) {
+      TRY(add_half(pieces, abi::Arch::x86_64, abi::kX32Bit - 1));
+      TRY(add_half(pieces, abi::Arch::x32, UINT32_MAX - 1));
+      pieces.up_to(UINT32_MAX, default_);  // -1: a call that a tracer cancelled
+    } else {
+      for (const abi::Arch arch : policy_.architectures)
+        if (abi::facts(arch).audit == audit) TRY(add_numbers(pieces, arch));
+      pieces.up_to(UINT32_MAX, default_);
+    }
+    return add_enosys(audit, store_.select(abi::kNr, pieces.pieces()));
+  }
+
+  Result<void> add_half(PieceList& pieces, abi::Arch arch, std::uint32_t last) {
+    if (lists(arch)) TRY(add_numbers(pieces, arch));
+    pieces.up_to(last, lists(arch) ? default_ : bad_arch_);
+    return {};
+  }
+
+  Result<void> add_numbers(PieceList& pieces, abi::Arch arch) {
+    TRY_ASSIGN(const std::vector<Call> calls, calls_of(arch));
+    for (std::size_t begin = 0; begin < calls.size();) {
+      std::size_t end = begin;
+      while (end < calls.size() && calls[end].number == calls[begin].number) ++end;
+      pieces.at(calls[begin].number, lower_calls({calls.data() + begin, end - begin}), default_);
+      begin = end;
+    }
+    return {};
+  }
+
+  // Sorted by number, then by rule.
+  Result<std::vector<Call>> calls_of(abi::Arch arch) {
+    std::vector<Call> calls;
+    const bool multiplexes = abi::has_multiplexed_calls(arch);
+    for (std::size_t i = 0; i < policy_.rules.size(); ++i) {
+      const policy::Rule& rule = policy_.rules[i];
+      if (rule.verdict == policy_.default_verdict) continue;
+      const auto order = static_cast<std::uint32_t>(i);
+      for (const std::string& name : rule.names) {
+        if (const auto number = abi::syscall_number(arch, name)) calls.push_back({*number, order, &rule, {}});
+        if (!multiplexes) continue;
+        if (const auto one = abi::multiplexed_call(arch, name)) calls.push_back({one->number, order, &rule, one->call});
+      }
+      if (calls.size() > kMaxCalls)
+        return failure(Errc::budget, "the policy has more than " + std::to_string(kMaxCalls) +
+                                         " rules for the calls of one architecture");
+    }
+    std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) { return a.number < b.number; });
+    return calls;
+  }
+
+  Node lower_calls(std::span<const Call> calls) {
+    for (const Call& call : calls)
+      if (call.unconditional()) return store_.terminal(call.rule->verdict);
+    std::vector<Call> loosest_first(calls.begin(), calls.end());
+    if (calls.size() > 1) sort_loosest_first(loosest_first);
+    Node node = default_;
+    for (std::size_t begin = 0; begin < loosest_first.size();) {
+      const std::size_t count = value_set({loosest_first.data() + begin, loosest_first.size() - begin});
+      node = count >= 2 ? lower_value_set({loosest_first.data() + begin, count}, node)
+                        : lower_call(loosest_first[begin], node);
+      begin += std::max<std::size_t>(count, 1);
+    }
+    return node;
+  }
+
+  // Folding goes from the back of the order of precedence: loosest first, of equal ones the last first.
+  static void sort_loosest_first(std::vector<Call>& calls) {
+    std::reverse(calls.begin(), calls.end());
+    std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
+      return abi::strictness(a.rule->verdict) > abi::strictness(b.rule->verdict);
+    });
+  }
+
+  // How many calls from the first on are single EQ conditions on one argument with one verdict?
+  static std::size_t value_set(std::span<const Call> calls) {
+    const auto is_value = [](const Call& call) {
+      return !call.multiplexed && call.rule->all_of.size() == 1 && call.rule->all_of[0].op == policy::Operator::eq;
+    };
+    std::size_t count = 0;
+    while (count < calls.size() && is_value(calls[count]) && calls[count].rule->verdict == calls[0].rule->verdict &&
+           calls[count].rule->all_of[0].index == calls[0].rule->all_of[0].index)
+      ++count;
+    return count;
+  }
+
+  Node lower_value_set(std::span<const Call> calls, Node otherwise) {
+    std::vector<std::uint64_t> values;
+    values.reserve(calls.size());
+    for (const Call& call : calls) values.push_back(call.rule->all_of[0].value);
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return one_of(store_, calls[0].rule->all_of[0].index, values, store_.terminal(calls[0].rule->verdict), otherwise);
+  }
+
+  // The rule's conditions, innermost argument last, so that each test is put on top of smaller ones.
+  Node lower_call(const Call& call, Node otherwise) {
+    std::vector<policy::Condition> conditions = call.rule->all_of;
+    if (call.multiplexed) {
+      std::erase_if(conditions, [](const policy::Condition& condition) { return condition.index == 0; });
+      conditions.push_back({.index = 0, .op = policy::Operator::eq, .value = *call.multiplexed, .value_two = 0, .where = {}});
+    }
+    std::stable_sort(conditions.begin(), conditions.end(),
+                     [](const policy::Condition& a, const policy::Condition& b) { return a.index > b.index; });
+    Node node = store_.terminal(call.rule->verdict);
+    for (const policy::Condition& condition : conditions) node = lower_condition(store_, condition, node, otherwise);
+    return node;
+  }
+
+  // runc's stub stands before everything else (policy.h, Policy::enosys_above).
+  Node add_enosys(std::uint32_t audit, Node rest) {
+    const Node enosys = store_.terminal(kEnosys);
+    for (const policy::Policy::EnosysAbove& limit : policy_.enosys_above) {
+      if (abi::facts(limit.arch).audit != audit) continue;
+      Node limited = store_.test(abi::kNr, UINT32_MAX, diagram::Compare::gt, limit.last, enosys, rest);
+      if (limit.arch == abi::Arch::s390 || limit.arch == abi::Arch::s390x)
+        limited = store_.test(abi::kNr, UINT32_MAX, diagram::Compare::eq, 0, enosys, limited);
+      if (limit.arch == abi::Arch::x86_64)
+        limited = store_.test(abi::kNr, abi::kX32Bit, diagram::Compare::set, abi::kX32Bit, rest, limited);
+      if (limit.arch == abi::Arch::x32)
+        limited = store_.test(abi::kNr, abi::kX32Bit, diagram::Compare::set, abi::kX32Bit, limited, rest);
+      rest = limited;
+    }
+    return rest;
+  }
+
+  const policy::Policy& policy_;
+  diagram::Store& store_;
+  Node default_;
+  Node bad_arch_;
+};
+
+}  // namespace
+
+Result<Node> lower(const policy::Policy& policy, diagram::Store& store) { return PolicyLowering(policy, store).run(); }
+
+}  // namespace seccompress::lower

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input: a policy that lower() accepted. Output: the most obvious program that means the same, any length.
+// Entry point: reference_program. Never installed: it is what verify takes as a policy's meaning, so it is
+// written without a look at lower.cc and tests hold it to policy/evaluate.
+//
+// Shape:
+//     ld [arch]
+//     for each AUDIT word:      jeq #word, body, next
+//       ld [nr]; the ENOSYS stub; the x32 split
+//       for each number:        jeq #nr, block, next
+//         for each rule, strictest first:   its conditions, each jumping to the next rule when it fails; ret
+//         ret default
+//       ret default
+//     ret bad-arch
+// Jumps over blocks use JA's 32-bit offset when they do not fit 8 bits.
+#include <algorithm>
+#include <map>
+
+#include "abi/multiplex.h"
+#include "abi/syscalls.h"
+#include "lower/lower.h"
+#include "support/check.h"
+
+namespace seccompress::lower {
+namespace {
+
+using policy::Condition;
+using policy::Operator;
+using policy::Policy;
+using policy::Rule;
+using program::Code;
+using program::Instruction;
+
+constexpr abi::Verdict kEnosys = abi::kErrno | 38;
+
+Instruction load(abi::Word word) { return {BPF_LD | BPF_W | BPF_ABS, 0, 0, 4U * word}; }
+Instruction give(abi::Verdict verdict) { return {BPF_RET | BPF_K, 0, 0, verdict}; }
+Instruction masked(std::uint32_t mask) { return {BPF_ALU | BPF_AND | BPF_K, 0, 0, mask}; }
+Instruction jump_if(std::uint16_t compare, std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
+  return {static_cast<std::uint16_t>(BPF_JMP | BPF_K | compare), yes, no, value};
+}
+Instruction jump(std::size_t over) { return {BPF_JMP | BPF_JA, 0, 0, static_cast<std::uint32_t>(over)}; }
+
+void append(Code& code, const Code& more) { code.insert(code.end(), more.begin(), more.end()); }
+
+// `body` runs when A == value; everything else goes on behind it. The body ends every path with a ret.
+void append_if_equal(Code& code, std::uint32_t value, const Code& body) {
+  if (body.size() <= 255) {
+    code.push_back(jump_if(BPF_JEQ, value, 0, static_cast<std::uint8_t>(body.size())));
+  } else {
+    code.push_back(jump_if(BPF_JEQ, value, 1, 0));
+    code.push_back(jump(body.size()));
+  }
+  append(code, body);
+}
+
+// Jump targets inside one condition that are not known yet.
+constexpr std::uint8_t kHolds = 254, kFails = 255;
+
+struct Halves {
+  std::uint32_t high, low;
+};
+Halves halves(std::uint64_t value) {
+  return {static_cast<std::uint32_t>(value >> 32), static_cast<std::uint32_t>(value)};
+}
+
+// The instructions of one condition with symbolic targets; falling off the end means that it holds.
+Code condition_code(const Condition& condition) {
+  const Halves v = halves(condition.value);
+  const Instruction high = load(abi::arg_high(condition.index));
+  const Instruction low = load(abi::arg_low(condition.index));
+  switch (condition.op) {
+    case Operator::eq:
+      return {high, jump_if(BPF_JEQ, v.high, 0, kFails), low, jump_if(BPF_JEQ, v.low, kHolds, kFails)};
+    case Operator::ne:
+      return {high, jump_if(BPF_JEQ, v.high, 0, kHolds), low, jump_if(BPF_JEQ, v.low, kFails, kHolds)};
+    case Operator::gt:
+      return {high, jump_if(BPF_JGT, v.high, kHolds, 0), jump_if(BPF_JEQ, v.high, 0, kFails),
+              low, jump_if(BPF_JGT, v.low, kHolds, kFails)};
+    case Operator::ge:
+      return {high, jump_if(BPF_JGT, v.high, kHolds, 0), jump_if(BPF_JEQ, v.high, 0, kFails),
+              low, jump_if(BPF_JGE, v.low, kHolds, kFails)};
+    case Operator::lt:
+      return {high, jump_if(BPF_JGT, v.high, kFails, 0), jump_if(BPF_JEQ, v.high, 0, kHolds),
+              low, jump_if(BPF_JGE, v.low, kFails, kHolds)};
+    case Operator::le:
+      return {high, jump_if(BPF_JGT, v.high, kFails, 0), jump_if(BPF_JEQ, v.high, 0, kHolds),
+              low, jump_if(BPF_JGT, v.low, kFails, kHolds)};
+    case Operator::masked_eq: {
+      const Halves datum = halves(condition.value_two & condition.value);
+      return {high, masked(v.high), jump_if(BPF_JEQ, datum.high, 0, kFails),
+              low, masked(v.low), jump_if(BPF_JEQ, datum.low, kHolds, kFails)};
+    }
+  }
+  return {};
+}
+
+// Replaces symbolic targets: kHolds is the end of the condition, kFails the end of the rule, which is
+// `behind` instructions further.
+void resolve_targets(Code& code, std::size_t behind) {
+  for (std::size_t at = 0; at < code.size(); ++at) {
+    if (BPF_CLASS(code[at].code) != BPF_JMP) continue;
+    const std::size_t holds = code.size() - at - 1;
+    CHECK(holds + behind < kHolds);
+    for (std::uint8_t* target : {&code[at].jt, &code[at].jf}) {
+      if (*target == kHolds) *target = static_cast<std::uint8_t>(holds);
+      else if (*target == kFails) *target = static_cast<std::uint8_t>(holds + behind);
+    }
+  }
+}
+
+// All conditions hold: ret verdict. Else: on behind it. At most 6 conditions of 6 instructions.
+Code rule_code(const std::vector<Condition>& conditions, abi::Verdict verdict) {
+  Code code{give(verdict)};
+  for (auto condition = conditions.rbegin(); condition != conditions.rend(); ++condition) {
+    Code one = condition_code(*condition);
+    resolve_targets(one, code.size());
+    append(one, code);
+    code = std::move(one);
+  }
+  return code;
+}
+
+struct Candidate {
+  abi::Verdict verdict;
+  std::vector<Condition> conditions;
+};
+using Candidates = std::map<std::uint32_t, std::vector<Candidate>>;  // by number, in rule order
+
+Candidates candidates_of(const Policy& policy, abi::Arch arch) {
+  Candidates candidates;
+  for (const Rule& rule : policy.rules) {
+    if (rule.verdict == policy.default_verdict) continue;
+    CHECK(rule.all_of.size() <= 6);
+    for (const std::string& name : rule.names) {
+      if (const auto number = abi::syscall_number(arch, name)) candidates[*number].push_back({rule.verdict, rule.all_of});
+      const auto through = abi::multiplexed_call(arch, name);
+      if (!through) continue;
+      std::vector<Condition> conditions{{.index = 0, .op = Operator::eq, .value = through->call, .value_two = 0, .where = {}}};
+      for (const Condition& condition : rule.all_of)
+        if (condition.index != 0) conditions.push_back(condition);
+      candidates[through->number].push_back({rule.verdict, std::move(conditions)});
+    }
+  }
+  return candidates;
+}
+
+Code number_code(std::vector<Candidate> candidates, abi::Verdict otherwise) {
+  for (const Candidate& candidate : candidates)
+    if (candidate.conditions.empty()) return {give(candidate.verdict)};
+  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return abi::strictness(a.verdict) < abi::strictness(b.verdict);
+  });
+  Code code;
+  for (const Candidate& candidate : candidates) append(code, rule_code(candidate.conditions, candidate.verdict));
+  code.push_back(give(otherwise));
+  return code;
+}
+
+// A holds nr. Ends every path.
+Code arch_code(const Policy& policy, abi::Arch arch) {
+  Code code;
+  for (auto& [number, candidates] : candidates_of(policy, arch))
+    append_if_equal(code, number, number_code(candidates, policy.default_verdict));
+  code.push_back(give(policy.default_verdict));
+  return code;
+}
+
+// The stub of one architecture; falls through, with nr in A, when it does not apply.
+Code enosys_code(const Policy::EnosysAbove& limit) {
+  Code code{jump_if(BPF_JGT, limit.last, 0, 1), give(kEnosys)};
+  if (limit.arch == abi::Arch::x86_64) code.insert(code.begin(), jump_if(BPF_JSET, abi::kX32Bit, 2, 0));
+  if (limit.arch == abi::Arch::x32) code.insert(code.begin(), jump_if(BPF_JSET, abi::kX32Bit, 0, 2));
+  if (limit.arch == abi::Arch::s390 || limit.arch == abi::Arch::s390x)
+    append(code, {jump_if(BPF_JEQ, 0, 0, 1), give(kEnosys)});
+  return code;
+}
+
+bool lists(const Policy& policy, abi::Arch arch) {
+  return std::count(policy.architectures.begin(), policy.architectures.end(), arch) > 0;
+}
+
+// x86_64 and x32 share an AUDIT word; nr tells them apart. -1 belongs to neither.
+Code x86_64_code(const Policy& policy) {
+  const Code refused{give(policy.bad_arch_verdict)};
+  const Code low = lists(policy, abi::Arch::x86_64) ? arch_code(policy, abi::Arch::x86_64) : refused;
+  const Code high = lists(policy, abi::Arch::x32) ? arch_code(policy, abi::Arch::x32) : refused;
+  Code code;
+  append_if_equal(code, UINT32_MAX, {give(policy.default_verdict)});
+  code.push_back(jump_if(BPF_JGE, abi::kX32Bit, 0, 1));
+  code.push_back(jump(low.size()));
+  append(code, low);
+  append(code, high);
+  return code;
+}
+
+Code audit_code(const Policy& policy, std::uint32_t audit) {
+  Code code{load(abi::kNr)};
+  for (const Policy::EnosysAbove& limit : policy.enosys_above)
+    if (abi::facts(limit.arch).audit == audit) append(code, enosys_code(limit));
+  if (audit == abi::facts(abi::Arch::x86_64).audit) {
+    append(code, x86_64_code(policy));
+    return code;
+  }
+  for (const abi::Arch arch : policy.architectures)
+    if (abi::facts(arch).audit == audit) append(code, arch_code(policy, arch));
+  return code;
+}
+
+}  // namespace
+
+program::Code reference_program(const Policy& policy) {
+  Code code{load(abi::kArch)};
+  std::vector<std::uint32_t> done;
+  for (const abi::Arch arch : policy.architectures) {
+    const std::uint32_t audit = abi::facts(arch).audit;
+    if (std::count(done.begin(), done.end(), audit) > 0) continue;
+    done.push_back(audit);
+    append_if_equal(code, audit, audit_code(policy, audit));
+  }
+  code.push_back(give(policy.bad_arch_verdict));
+  return code;
+}
+
+}  // namespace seccompress::lower
