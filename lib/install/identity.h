@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is this pid the container's init, started by the runtime that called us?
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "abi/runtime_needs.h"
+#include "support/result.h"
+#include "support/unique_fd.h"
+
+namespace seccompress::install {
+
+// What the state's pid was found to be. The pidfd pins the process: a reused number cannot pass for it.
+struct Identity {
+  pid_t pid = 0;
+  UniqueFd pidfd;
+  std::uint64_t start_time = 0;  // field 22 of /proc/PID/stat, clock ticks since boot
+  abi::Runtime runtime = abi::Runtime::runc;
+  pid_t tracer = 0;        // who traces it already; 0: nobody
+  unsigned inherited = 0;  // Seccomp_filters before the runtime's own
+};
+
+// The fields that matter here of /proc/PID/stat; comm may hold any byte, ')' and spaces included.
+struct ProcessStat {
+  std::string comm;
+  char state = '?';
+  pid_t parent = 0;
+  std::uint64_t start_time = 0;
+};
+Result<ProcessStat> parse_stat(std::string_view text);
+// The value of "NAME:\t123" in /proc/PID/status.
+Result<std::uint64_t> status_field(std::string_view text, std::string_view name);
+// "runc:[2:INIT]", "crun".
+Result<abi::Runtime> runtime_of_comm(std::string_view comm);
+
+Result<ProcessStat> read_stat(pid_t pid);
+
+// pidfd first, then: alive, not a zombie, comm of a runtime that we know, its parent an ancestor of ours.
+// Errors: Errc::refused with the reason.
+Result<Identity> identify(pid_t pid);
+// The same process as then, and alive.
+Result<void> still_the_same(const Identity& identity);
+
+// Does `identity.tracer` run this very executable under the mark `comm` (tracer.h)?
+bool traced_by_our_own(const Identity& identity, std::string_view comm);
+
+}  // namespace seccompress::install
