@@ -2,9 +2,11 @@
 // Input: a diagram. Output: a program. Entry: emit().
 //
 // Method: word by word in the diagram's order. The values of a word become ranges and a weighted search
-// (dispatch.h); where ranges are many, an exit whose values are exactly {v : (v & mask) == value} is tested
-// by one JSET or by AND and JEQ; what is neither is split by its most telling bit. The memo key is (node,
-// what A holds): code that relies on A is shared only between paths on which A holds the same.
+// (dispatch.h); an exit whose values are exactly {v : (v & mask) == value} is tested by one JSET or by AND and
+// JEQ; a function of a few bits is masked and searched; where masks and ranges mix, the most telling bit is
+// tested; and what is none of these is searched byte by byte, so that code never grows faster than the
+// diagram. The memo key is (node, what A holds): code that relies on A is shared only between paths on which
+// A holds the same.
 //
 // A path to a constant ALLOW ends before the first argument word, because arch and nr come first in the
 // order and the diagram is reduced: a node that tests an argument has two different outcomes. So the
@@ -31,15 +33,19 @@ using diagram::Store;
 constexpr std::size_t kMaxOps = 16384;        // each reachable one is an instruction; 4096 is the end
 constexpr std::size_t kMaxCompilations = 65536;
 constexpr std::size_t kMaxBitTests = 512;     // each looks at 64 cofactors
-constexpr std::size_t kMaxRanges = 8192;      // of one word
 constexpr std::size_t kFewRanges = 3;         // at most two tests: nothing beats that
+constexpr std::size_t kPlainNumbers = 1024;   // ranges of nr or arch that a search may have without a second thought
+constexpr std::size_t kPlainArgument = 24;    // likewise of an argument word
+constexpr std::size_t kMaxRanges = 4096;
+constexpr std::size_t kFewExits = 8;          // beyond that no mask is looked for
+constexpr std::uint32_t kWholeWord = 0xffffffffU;
 
 // What A holds when code starts: (word & mask), or nothing of use.
 struct Holding {
   bool loaded = false;
   abi::Word word = 0;
   std::uint32_t mask = 0;
-  bool is_whole(abi::Word other) const { return loaded && word == other && mask == 0xffffffffU; }
+  bool is_whole(abi::Word other) const { return loaded && word == other && mask == kWholeWord; }
 };
 
 class Compiler {
@@ -64,37 +70,61 @@ class Compiler {
     const bool whole = holding.is_whole(word);
     const std::uint64_t key = (std::uint64_t{node} << 1U) | (whole ? 1U : 0U);
     if (const auto known = done_.find(key); known != done_.end()) return known->second;
-    const OpId op = whole ? test_word(node, word) : graph_.load(word, compile(node, {true, word, 0xffffffffU}));
+    const OpId op = whole ? test_word(node, word) : graph_.load(word, compile(node, {true, word, kWholeWord}));
     done_[key] = op;
     return op;
   }
 
   // A holds the whole word.
   OpId test_word(Node node, abi::Word word) {
-    const auto ranges = ranges_of(store_, node, word, kMaxRanges);
-    if (ranges && (word == abi::kArch || word == abi::kNr || ranges->size() <= kFewRanges))
-      return search(*ranges, word);
+    const bool is_number = word == abi::kArch || word == abi::kNr;
+    const auto plain = ranges_of(store_, node, word, kWholeWord, is_number ? kPlainNumbers : kPlainArgument);
+    if (plain && (is_number || plain->size() <= kFewRanges)) return search(*plain, word, kWholeWord);
     const std::vector<ExitValues> exits = exits_of(store_, node, word);
+    if (exits.size() > kFewExits) return search_or_split(node, word);
     const ExitValues* cube = best_cube(exits);
-    if (cube != nullptr && (!ranges || test_length(*cube) == 1 || exits.size() == 2))
-      return test_cube(node, word, *cube, exits);
-    if (ranges) return search(*ranges, word);
-    return test_bit(node, word);
+    if (cube != nullptr && (test_length(*cube) == 1 || exits.size() == 2)) return test_cube(node, word, *cube, exits);
+    if (plain) return search(*plain, word, kWholeWord);
+    const std::uint32_t support = support_of(store_, node, word);
+    const auto masked = ranges_of(store_, node, word, support, is_number ? kPlainNumbers : kPlainArgument);
+    if (masked) return graph_.mask(support, search(*masked, word, support));
+    if (const ExitValues* hull = useful_hull(exits); hull != nullptr) return test_hull(node, word, *hull, exits);
+    if (const std::uint32_t bit = most_telling_bit(node, word); bit != 0) return test_bit(node, word, bit);
+    if (cube != nullptr) return test_cube(node, word, *cube, exits);
+    return search_or_split(node, word);
+  }
+
+  OpId search_or_split(Node node, abi::Word word) {
+    const auto all = ranges_of(store_, node, word, kWholeWord, kMaxRanges);
+    if (all && all->size() <= runs_of(store_, node, word)) return search(*all, word, kWholeWord);
+    return test_byte(node, word);
   }
 
   // ---- Ranges ------------------------------------------------------------------------------------------
 
-  OpId search(const std::vector<Piece>& pieces, abi::Word word) {
+  // A holds (word & mask).
+  OpId search(const std::vector<Piece>& pieces, abi::Word word, std::uint32_t mask) {
     std::vector<Range> ranges(pieces.size());
-    std::uint32_t first = 0;
     // The native architecture first: nodes that architectures share are weighed by it.
     for (const std::size_t i : compile_order(pieces, word)) {
-      first = i == 0 ? 0 : pieces[i - 1].last + 1;
+      const std::uint32_t first = i == 0 ? 0 : pieces[i - 1].last + 1;
       ranges[i] = {first, pieces[i].last, 0, weight(pieces[i], first, word)};
       if (word == abi::kArch) arch_ = first == pieces[i].last ? first : 0;
-      ranges[i].exit = compile(pieces[i].node, {true, word, 0xffffffffU});
+      ranges[i].exit = compile(pieces[i].node, {true, word, mask});
     }
     return dispatch(graph_, std::move(ranges));
+  }
+
+  // The first byte that the node tests; lower bytes become tests of their own.
+  OpId test_byte(Node node, abi::Word word) {
+    const unsigned byte = store_.level(node) % 4U, shift = 24U - 8U * byte;
+    std::vector<Piece> pieces;
+    for (const diagram::Run& run : store_.runs(node))
+      pieces.push_back({(std::uint32_t{run.last} << shift) | ((1U << shift) - 1U), run.node});
+    pieces.back().last = kWholeWord;
+    const std::uint32_t mask = kWholeWord >> (8U * byte);
+    const OpId found = search(pieces, word, mask);
+    return mask == kWholeWord ? found : graph_.mask(mask, found);
   }
 
   static std::vector<std::size_t> compile_order(const std::vector<Piece>& pieces, abi::Word word) {
@@ -129,7 +159,7 @@ class Compiler {
 
   // Instructions that tell a cube from the rest.
   static int test_length(const ExitValues& cube) {
-    const bool one_jump = cube.value() == 0 || std::has_single_bit(cube.mask()) || cube.mask() == 0xffffffffU;
+    const bool one_jump = cube.value() == 0 || std::has_single_bit(cube.mask()) || cube.mask() == kWholeWord;
     return one_jump ? 1 : 2;
   }
 
@@ -144,55 +174,73 @@ class Compiler {
     return best;
   }
 
-  OpId test_cube(Node node, abi::Word word, const ExitValues& cube, const std::vector<ExitValues>& exits) {
-    const Node rest = without(node, word, cube, exits);
+  // (v & mask) == value ? inside : outside, by one or two instructions. A holds the whole word.
+  OpId test_mask(abi::Word word, const ExitValues& cube, Node inside, Node outside) {
     const std::uint32_t mask = cube.mask(), value = cube.value();
-    Holding holding{true, word, 0xffffffffU};
+    Holding holding{true, word, kWholeWord};
     if (test_length(cube) == 2) holding.mask = mask;  // AND takes the other bits away
-    const OpId inside = compile(cube.exit, holding), outside = compile(rest, holding);
-    if (mask == 0xffffffffU) return graph_.jump(BPF_JEQ, value, inside, outside);
-    if (value == 0) return graph_.jump(BPF_JSET, mask, outside, inside);
-    if (std::has_single_bit(mask)) return graph_.jump(BPF_JSET, mask, inside, outside);
-    return graph_.mask(mask, graph_.jump(BPF_JEQ, value, inside, outside));
+    const OpId in = compile(inside, holding), out = compile(outside, holding);
+    if (mask == kWholeWord) return graph_.jump(BPF_JEQ, value, in, out);
+    if (value == 0) return graph_.jump(BPF_JSET, mask, out, in);
+    if (std::has_single_bit(mask)) return graph_.jump(BPF_JSET, mask, in, out);
+    return graph_.mask(mask, graph_.jump(BPF_JEQ, value, in, out));
   }
 
-  // What is left when the cube's values cannot occur: they may go wherever that is simplest.
+  OpId test_cube(Node node, abi::Word word, const ExitValues& cube, const std::vector<ExitValues>& exits) {
+    return test_mask(word, cube, cube.exit, without(node, word, cube, exits));
+  }
+
+  // An exit of two whose values share some bits: one test and the other exit is decided outside of them.
+  static const ExitValues* useful_hull(const std::vector<ExitValues>& exits) {
+    if (exits.size() != 2) return nullptr;
+    const ExitValues& first = exits[0];
+    const ExitValues& second = exits[1];
+    if (first.mask() == 0 && second.mask() == 0) return nullptr;
+    return std::popcount(first.mask()) >= std::popcount(second.mask()) ? &first : &second;
+  }
+
+  OpId test_hull(Node node, abi::Word word, const ExitValues& hull, const std::vector<ExitValues>& exits) {
+    const Node inside = store_.cofactor(node, word, hull.mask(), hull.value());
+    return test_mask(word, hull, inside, without(node, word, hull, exits));
+  }
+
+  // What is left when an exit's values cannot occur: they may go wherever that is simplest.
   Node without(Node node, abi::Word word, const ExitValues& cube, const std::vector<ExitValues>& exits) {
     Node best = node;
-    std::size_t best_size = kMaxRanges + 2;
+    std::size_t best_size = 0;
     for (const ExitValues& other : exits) {
       if (other.exit == cube.exit) continue;
       const Node candidate = store_.substitute(node, word, cube.exit, other.exit);
-      const std::size_t size = range_count(candidate, word);
-      if (size < best_size || best == node) best = candidate, best_size = size;
+      const std::size_t size = runs_of(store_, candidate, word);
+      if (best == node || size < best_size) best = candidate, best_size = size;
     }
     return best;
   }
 
-  std::size_t range_count(Node node, abi::Word word) const {
-    const auto ranges = ranges_of(store_, node, word, kMaxRanges);
-    return ranges ? ranges->size() : kMaxRanges + 1;
-  }
-
   // ---- Bits --------------------------------------------------------------------------------------------
 
-  OpId test_bit(Node node, abi::Word word) {
-    if (++bit_tests_ > kMaxBitTests) {
-      exhausted_ = true;
-      return graph_.ret(abi::kKillProcess);
-    }
+  // The bit whose two cofactors are simplest together; 0 when none halves the work.
+  std::uint32_t most_telling_bit(Node node, abi::Word word) {
     std::uint32_t best = 0;
-    std::size_t best_size = 0;
+    std::size_t best_size = runs_of(store_, node, word) / 2;
     for (unsigned shift = 0; shift < 32; ++shift) {
       const std::uint32_t bit = 1U << shift;
       const Node set = store_.cofactor(node, word, bit, bit), clear = store_.cofactor(node, word, bit, 0);
       if (set == clear) continue;
-      const std::size_t size = range_count(set, word) + range_count(clear, word);
-      if (best == 0 || size < best_size) best = bit, best_size = size;
+      const std::size_t size = runs_of(store_, set, word) + runs_of(store_, clear, word);
+      if (size < best_size) best = bit, best_size = size;
     }
-    const Holding holding{true, word, 0xffffffffU};
-    const OpId yes = compile(store_.cofactor(node, word, best, best), holding);
-    return graph_.jump(BPF_JSET, best, yes, compile(store_.cofactor(node, word, best, 0), holding));
+    return best;
+  }
+
+  OpId test_bit(Node node, abi::Word word, std::uint32_t bit) {
+    if (++bit_tests_ > kMaxBitTests) {
+      exhausted_ = true;
+      return graph_.ret(abi::kKillProcess);
+    }
+    const Holding holding{true, word, kWholeWord};
+    const OpId yes = compile(store_.cofactor(node, word, bit, bit), holding);
+    return graph_.jump(BPF_JSET, bit, yes, compile(store_.cofactor(node, word, bit, 0), holding));
   }
 
   Store& store_;

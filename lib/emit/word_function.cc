@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: a node and a word. Output: the word's ranges or its exits' value sets. Entries: ranges_of, exits_of.
+// Input: a node and a word. Output: the word's ranges, its exits' value sets, or the bits it looks at.
+// Entries: ranges_of, exits_of, support_of, runs_of.
 // Method: walks over the at most four levels of the word; exits_of keeps one summary per visited node.
 #include "emit/word_function.h"
 
+#include <array>
 #include <bit>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace seccompress::emit {
 namespace {
@@ -15,51 +18,80 @@ using diagram::Store;
 
 class RangeWalk {
  public:
-  RangeWalk(const Store& store, abi::Word word, std::size_t limit)
-      : store_(store), first_level_(4 * diagram::rank_of(word)), limit_(limit) {}
+  RangeWalk(const Store& store, abi::Word word, std::uint32_t support, std::size_t limit)
+      : store_(store), first_level_(4 * diagram::rank_of(word)), support_(support), limit_(limit) {}
 
   bool walk(Node node, int byte, std::uint32_t base) {
-    const std::uint64_t size = std::uint64_t{1} << static_cast<unsigned>(32 - 8 * byte);
-    if (byte == 4 || store_.level(node) >= first_level_ + 4)
-      return append(static_cast<std::uint32_t>(base + size - 1), node);
+    if (byte == 4 || leaves(node)) return append(base, node);
     const unsigned shift = static_cast<unsigned>(24 - 8 * byte);
+    const unsigned relevant = (support_ >> shift) & 255U;
     const bool tests_this_byte = store_.level(node) == first_level_ + byte;
     unsigned run = 0;
     for (unsigned value = 0; value < 256; ++value) {
+      if ((value & ~relevant) != 0) continue;
       Node child = node;
       if (tests_this_byte) {
         const std::span<const diagram::Run> runs = store_.runs(node);
         while (runs[run].last < value) ++run;
         child = runs[run].node;
-        if (store_.level(child) >= first_level_ + 4) value = runs[run].last;  // the whole run is one range
       }
-      const std::uint32_t last_base = base | (value << shift);
-      if (store_.level(child) >= first_level_ + 4) {
-        if (!append(last_base | ((1U << shift) - 1U), child)) return false;
-      } else if (!walk(child, byte + 1, last_base)) {
-        return false;
-      }
+      if (!walk(child, byte + 1, base | (value << shift))) return false;
+      // The rest of a run that leaves the word is the same range.
+      if (tests_this_byte && leaves(child)) value = store_.runs(node)[run].last;
     }
     return true;
   }
 
-  std::vector<Piece> take() { return std::move(pieces_); }
+  std::vector<Piece> take() {
+    pieces_.back().last = 0xffffffffU;
+    return std::move(pieces_);
+  }
 
  private:
-  bool append(std::uint32_t last, Node exit) {
-    if (!pieces_.empty() && pieces_.back().node == exit) {
-      pieces_.back().last = last;
-      return true;
-    }
-    pieces_.push_back({last, exit});
+  bool leaves(Node node) const { return store_.level(node) >= first_level_ + 4; }
+
+  // The range of `exit` starts at `first` or before.
+  bool append(std::uint32_t first, Node exit) {
+    if (!pieces_.empty() && pieces_.back().node == exit) return true;
+    if (!pieces_.empty()) pieces_.back().last = first - 1;
+    pieces_.push_back({first, exit});
     return pieces_.size() <= limit_;
   }
 
   const Store& store_;
   int first_level_;
+  std::uint32_t support_;
   std::size_t limit_;
   std::vector<Piece> pieces_;
 };
+
+// Visits each node of one word once.
+template <class Visit>
+void for_each_node(const Store& store, Node node, abi::Word word, Visit visit) {
+  const int end = 4 * (diagram::rank_of(word) + 1);
+  std::unordered_set<Node> seen;
+  std::vector<Node> todo = {node};
+  while (!todo.empty()) {
+    const Node at = todo.back();
+    todo.pop_back();
+    if (store.level(at) >= end || !seen.insert(at).second) continue;
+    visit(at);
+    for (const diagram::Run& run : store.runs(at)) todo.push_back(run.node);
+  }
+}
+
+// The bits of a byte on which a node's child depends.
+unsigned support_of_byte(std::span<const diagram::Run> runs) {
+  std::array<Node, 256> child{};
+  unsigned value = 0;
+  for (const diagram::Run& run : runs)
+    for (; value <= run.last; ++value) child[value] = run.node;
+  unsigned support = 0;
+  for (unsigned bit = 1; bit < 256; bit <<= 1U)
+    for (value = 0; value < 256 && (support & bit) == 0; ++value)
+      if (child[value] != child[value ^ bit]) support |= bit;
+  return support;
+}
 
 class ExitWalk {
  public:
@@ -114,8 +146,23 @@ class ExitWalk {
 
 bool ExitValues::is_cube() const { return count == std::uint64_t{1} << (32 - std::popcount(mask())); }
 
-std::optional<std::vector<Piece>> ranges_of(const Store& store, Node node, abi::Word word, std::size_t limit) {
-  RangeWalk walk(store, word, limit);
+std::uint32_t support_of(const Store& store, Node node, abi::Word word) {
+  std::uint32_t support = 0;
+  for_each_node(store, node, word, [&](Node at) {
+    support |= support_of_byte(store.runs(at)) << static_cast<unsigned>(24 - 8 * (store.level(at) % 4));
+  });
+  return support;
+}
+
+std::size_t runs_of(const Store& store, Node node, abi::Word word) {
+  std::size_t runs = 0;
+  for_each_node(store, node, word, [&](Node at) { runs += store.runs(at).size(); });
+  return runs;
+}
+
+std::optional<std::vector<Piece>> ranges_of(const Store& store, Node node, abi::Word word, std::uint32_t support,
+                                            std::size_t limit) {
+  RangeWalk walk(store, word, support, limit);
   if (!walk.walk(node, 0, 0)) return std::nullopt;
   return walk.take();
 }

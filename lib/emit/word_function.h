@@ -10,9 +10,16 @@
 
 namespace seccompress::emit {
 
-// The values as ascending ranges; nullopt when there are more than `limit` of them.
+// The bits of the word on which the exit depends.
+std::uint32_t support_of(const diagram::Store& store, diagram::Node node, abi::Word word);
+
+// The values that have no bit outside `support` as ascending ranges (what A holds after AND support);
+// nullopt when there are more than `limit` of them.
 std::optional<std::vector<diagram::Piece>> ranges_of(const diagram::Store& store, diagram::Node node, abi::Word word,
-                                                     std::size_t limit);
+                                                     std::uint32_t support, std::size_t limit);
+
+// Runs in the nodes of this word: how complicated what it does is, whatever bits are free.
+std::size_t runs_of(const diagram::Store& store, diagram::Node node, abi::Word word);
 
 // All values that lead to one exit, summed up. They are exactly {v : (v & mask) == value} iff is_cube().
 struct ExitValues {
