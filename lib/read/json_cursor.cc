@@ -373,7 +373,7 @@ const Value* Cursor::require(const Value& object, std::string_view key) {
   return nullptr;
 }
 
-void Cursor::warn_unknown(const Value& object, std::initializer_list<std::string_view> known) {
+void Cursor::check_keys(const Value& object, std::initializer_list<std::string_view> known) {
   for (const Member& member : object.members) {
     if (std::find(known.begin(), known.end(), member.key) != known.end()) continue;
     const auto* near = std::find_if(known.begin(), known.end(),
@@ -381,8 +381,9 @@ void Cursor::warn_unknown(const Value& object, std::initializer_list<std::string
     if (near == known.end())
       diagnostics_.warning("unknown-key", document_.locate(member), "unknown key " + in_quotes(member.key) + " is ignored");
     else
-      diagnostics_.warning("key-case", document_.locate(member), "key " + in_quotes(member.key) + " is ignored",
-                           "keys are case-sensitive (runc's decoder is not): write " + in_quotes(*near));
+      diagnostics_.error("key-case", document_.locate(member),
+                         "key " + in_quotes(member.key) + " means something to runc and nothing to crun",
+                         "write " + in_quotes(*near));
   }
 }
 

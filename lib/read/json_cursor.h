@@ -94,9 +94,9 @@ class Cursor {
 
   // A member that must be there; reports at the object.
   const Value* require(const Value& object, std::string_view key);
-  // Warns about every member whose key is not in `known` ("unknown-key"), naming the near one when only the
-  // case differs ("key-case").
-  void warn_unknown(const Value& object, std::initializer_list<std::string_view> known);
+  // Reports every member whose key is not in `known`: a warning ("unknown-key"), but an error ("key-case") when
+  // only the case differs from a known one, because runtimes then disagree on what the file says.
+  void check_keys(const Value& object, std::initializer_list<std::string_view> known);
 
   void error(std::string_view code, const Value& where, std::string what, std::string hint = {});
   void warning(std::string_view code, const Value& where, std::string what, std::string hint = {});

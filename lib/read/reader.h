@@ -33,7 +33,8 @@ struct Options {
   KernelVersion kernel;
 };
 std::set<std::string> docker_default_caps();
-// "default", "default:podman", "default:crio", "all", "0x3fb", "CAP_CHOWN,sys_admin".
+bool is_capability(std::string_view name);  // "CAP_CHOWN"
+// "default", "default:podman", "default:crio", "all", "none", "0x3fb", "CAP_CHOWN,sys_admin".
 Result<std::set<std::string>> parse_caps(std::string_view text);
 Result<KernelVersion> parse_kernel(std::string_view text);  // "6.1", "6.1.0-18-amd64"
 

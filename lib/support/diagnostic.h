@@ -42,6 +42,7 @@ class Diagnostics {
   void warning(std::string_view code, Location where, std::string what, std::string hint = {});
 
   bool has_errors() const { return errors_ > 0; }
+  std::size_t error_count() const { return errors_; }  // dropped ones included
   std::size_t dropped() const { return dropped_; }
   std::span<const Diagnostic> all() const { return all_; }
 

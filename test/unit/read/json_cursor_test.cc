@@ -134,14 +134,15 @@ TEST(JsonCursor, NullIsAnEmptyList) {
   EXPECT_EQ(diagnostics.all().size(), 2U);
 }
 
-TEST(JsonCursor, WarnsAboutUnknownKeysAndNamesTheNearOne) {
+TEST(JsonCursor, WarnsAboutUnknownKeysAndRefusesCaseVariants) {
   const Document document = parsed("{\"known\": 1, \"Known\": 2, \"other\": 3}");
   Diagnostics diagnostics;
-  Cursor(document, diagnostics).warn_unknown(document.root(), {"known"});
+  Cursor(document, diagnostics).check_keys(document.root(), {"known"});
   ASSERT_EQ(diagnostics.all().size(), 2U);
   EXPECT_EQ(diagnostics.all()[0].code, "key-case");
   EXPECT_EQ(diagnostics.all()[1].code, "unknown-key");
-  EXPECT_FALSE(diagnostics.has_errors());
+  EXPECT_EQ(diagnostics.all()[0].severity, Severity::error);
+  EXPECT_EQ(diagnostics.all()[1].severity, Severity::warning);
 }
 
 }  // namespace
