@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input: one entry of host_layers. Output: the layer. Entry point: read_host_layer.
+#include "layers.h"
+
+#include <linux/seccomp.h>
+
+#include <algorithm>
+#include <array>
+
+#include "bundle/trusted_file.h"
+
+namespace seccompress::hooks {
+namespace {
+
+constexpr std::size_t kMaxFolderEntries = 4096;
+constexpr std::size_t kMaxFilters = 256;
+constexpr std::size_t kMaxFilterBytes = program::kMaxInstructions * sizeof(program::Instruction);
+
+Result<read::Layer> read_folder(const read::LayerSpec& spec) {
+  TRY_ASSIGN(const std::vector<std::string> names, bundle::list_trusted_folder(spec.location, kMaxFolderEntries));
+  std::vector<read::NamedFilter> filters;
+  for (const std::string& name : names) {
+    if (!name.ends_with(".bpf")) continue;
+    if (filters.size() == kMaxFilters)
+      return failure(Errc::budget, spec.location + ": more than " + std::to_string(kMaxFilters) + " filters");
+    const std::string path = spec.location + "/" + name;
+    TRY_ASSIGN(const bundle::TrustedFile file, bundle::read_trusted_file(path, kMaxFilterBytes));
+    TRY_ASSIGN(program::Code code, program::from_bytes(file.bytes, path));
+    filters.push_back({name, std::move(code)});
+  }
+  if (filters.empty()) return failure(Errc::malformed, spec.location + ": no *.bpf file in it");
+  return read::Layer{spec, std::move(filters)};
+}
+
+struct Flag {
+  std::string_view name;
+  std::uint32_t bit;
+};
+constexpr std::array kFlags = {
+    Flag{"SECCOMP_FILTER_FLAG_LOG", SECCOMP_FILTER_FLAG_LOG},
+    Flag{"SECCOMP_FILTER_FLAG_SPEC_ALLOW", SECCOMP_FILTER_FLAG_SPEC_ALLOW},
+};
+
+}  // namespace
+
+Result<read::Layer> read_host_layer(const std::string& text, const read::Options& options, Diagnostics& diagnostics) {
+  TRY_ASSIGN(const read::LayerSpec spec, read::parse_layer_spec(text));
+  if (spec.kind == "dir") return read_folder(spec);
+  const auto readers = read::readers();
+  if (!spec.kind.empty() && std::none_of(readers.begin(), readers.end(), [&](auto& r) { return r.kind == spec.kind; }))
+    return failure(Errc::refused, text + ": this build cannot read layers of kind '" + spec.kind + "'");
+  TRY_ASSIGN(const bundle::TrustedFile file, bundle::read_trusted_file(spec.location, read::kMaxInputBytes));
+  return read::read_bytes(spec, file.bytes, options, diagnostics);
+}
+
+std::uint32_t flags_of(const read::Layer& layer) {
+  const auto* policy = std::get_if<policy::Policy>(&layer.content);
+  if (policy == nullptr) return 0;
+  std::uint32_t flags = 0;
+  for (const Flag& flag : kFlags)
+    if (std::find(policy->flags.begin(), policy->flags.end(), flag.name) != policy->flags.end()) flags |= flag.bit;
+  return flags;
+}
+
+}  // namespace seccompress::hooks

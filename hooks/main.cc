@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// seccompress-hook: an OCI hook for the stages prestart and createRuntime. hooks/README.md says what it does,
+// whom it trusts and what happens when it fails.
+#include <getopt.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "hook.h"
+
+namespace {
+
+constexpr char kHelp[] =
+    "usage: seccompress-hook [--config FILE] < STATE\n"
+    "OCI hook (prestart, createRuntime): the container gets one seccomp program that equals its profile and the\n"
+    "host layers of FILE (default /etc/seccompress/config.yaml). Arguments after the options are ignored.\n";
+
+constexpr option kOptions[] = {
+    {"config", required_argument, nullptr, 'c'},
+    {"help", no_argument, nullptr, 'h'},
+    {"version", no_argument, nullptr, 'v'},
+    {nullptr, 0, nullptr, 0},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  seccompress::hooks::Options options;
+  for (int choice = 0; (choice = ::getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
+    switch (choice) {
+      case 'c': options.settings_path = optarg; break;
+      case 'h': std::fputs(kHelp, stdout); return 0;
+      case 'v': std::puts("seccompress-hook " SECCOMPRESS_VERSION); return 0;
+      default: std::fputs(kHelp, stderr); return 1;
+    }
+  }
+  try {
+    return seccompress::hooks::run_hook(options);
+  } catch (const std::exception& error) {  // std::bad_alloc: nothing of ours throws
+    std::fprintf(stderr, "seccompress-hook: error: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input: settings, config.json. Output: decisions. Entry points: Plan::make in the hook, Plan::decide at the stop.
+// Method: the container's layer is the program read at its install call, nothing else. What config.json predicts
+// is compiled before: when the runtime's program turns out to be the same function, the predicted program is
+// right and only has to be proved against the real one; when not, the profile joins the stack as a layer of its
+// own (on_mismatch: strictest) or the start is refused.
+// "Never looser than what the runtime was about to install" holds twice: by the proof against the whole stack,
+// and by merge::compare of the two diagrams.
+#include "plan.h"
+
+#include <linux/seccomp.h>
+#include <sys/utsname.h>
+
+#include "abi/call.h"
+#include "layers.h"
+#include "needs.h"
+#include "policy/runtime.h"
+#include "raise/raise.h"
+#include "support/sha256.h"
+
+namespace seccompress::hooks {
+namespace {
+
+constexpr char kCrunBpfAnnotation[] = "run.oci.seccomp_bpf_data";
+
+read::Options host_read_options() {
+  read::Options options;
+  options.caps = read::docker_default_caps();
+  utsname name{};
+  if (::uname(&name) == 0)
+    if (const auto kernel = read::parse_kernel(name.release)) options.kernel = *kernel;
+  return options;
+}
+
+policy::Runtime policy_runtime(abi::Runtime runtime) {
+  return runtime == abi::Runtime::runc ? policy::Runtime::runc : policy::Runtime::crun;
+}
+
+std::size_t instructions_of(const CompiledLayer& layer) {
+  std::size_t sum = 0;
+  for (const program::Code& filter : layer.filters) sum += filter.size();
+  return sum;
+}
+
+std::string witness_text(diagram::Store& store, diagram::Node profile, diagram::Node actual) {
+  const auto witness = store.difference(profile, actual);
+  if (!witness) return {};
+  return abi::call_text(*witness) + ": the profile says " + abi::to_string(store.evaluate(profile, *witness)) +
+         ", the runtime's filter " + abi::to_string(store.evaluate(actual, *witness));
+}
+
+}  // namespace
+
+std::uint32_t merge_flags(std::uint32_t container, const std::vector<std::uint32_t>& host, std::vector<std::string>& notes) {
+  std::uint32_t everywhere = SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_LOG;
+  std::uint32_t somewhere = container;
+  for (const std::uint32_t flags : host) {
+    everywhere &= flags;
+    somewhere |= flags;
+  }
+  const std::uint32_t merged = container & (everywhere | ~std::uint32_t{SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_LOG});
+  if ((somewhere & ~merged & SECCOMP_FILTER_FLAG_LOG) != 0)
+    notes.emplace_back("FILTER_FLAG_LOG left out: not all layers ask for it");
+  return merged;
+}
+
+Plan::Plan(PlanInput input) : input_(std::move(input)) {
+  options_.read = host_read_options();
+  options_.emit.weights = emit::Weights::built_in();
+  stack_ = make_stack(options_);
+}
+
+Result<std::unique_ptr<Plan>> Plan::make(PlanInput input, Diagnostics& diagnostics) {
+  std::unique_ptr<Plan> plan(new Plan(std::move(input)));
+  TRY(plan->read_host_layers(diagnostics));
+  if (!plan->input_.config.annotations.contains(kCrunBpfAnnotation)) TRY(plan->predict(diagnostics));
+  TRY(plan->one_listener(plan->input_.config.listener_path.empty() ? 0 : SECCOMP_FILTER_FLAG_NEW_LISTENER));
+  return plan;
+}
+
+Result<void> Plan::read_host_layers(Diagnostics& diagnostics) {
+  for (const std::string& text : input_.settings.layers_for(input_.config.annotations)) {
+    TRY_ASSIGN(read::Layer layer, read_host_layer(text, options_.read, diagnostics));
+    host_flags_.push_back(flags_of(layer));
+    TRY(add_layer(stack_, std::move(layer), options_, diagnostics));
+  }
+  return {};
+}
+
+// Compiles what config.json says as if the runtime had installed it, and takes it off the stack again.
+Result<void> Plan::predict(Diagnostics& diagnostics) {
+  const read::LayerSpec spec{.kind = "oci", .location = input_.config_path};
+  TRY_ASSIGN(read::Layer layer, read::read_bytes(spec, input_.config_bytes, options_.read, diagnostics));
+  auto* policy = std::get_if<policy::Policy>(&layer.content);
+  if (policy == nullptr) return failure(Errc::malformed, input_.config_path + ": linux.seccomp is no profile");
+  auto changed = policy::apply_runtime(std::move(*policy), policy_runtime(input_.runtime));
+  if (!changed) return failure(changed.error().code, input_.config_path + ": " + changed.error().what);
+  layer.content = std::move(*changed);
+  TRY(add_layer(stack_, std::move(layer), options_, diagnostics));
+  TRY_ASSIGN(Flat flat, flatten(stack_, options_));
+  predicted_.emplace(std::move(flat));
+  predicted_unmet_ = unmet(predicted_->program.view());
+  profile_ = std::move(stack_.layers.back());
+  stack_.layers.pop_back();
+  return {};
+}
+
+std::vector<std::string> Plan::unmet(program::CodeView code) const {
+  return unmet_messages(input_.runtime, input_.config.no_new_privs, code, stack_.layers);
+}
+
+bool Plan::notifies(const CompiledLayer& layer) const {
+  for (const abi::Verdict verdict : stack_.store->verdicts(layer.node))
+    if (abi::action_word(verdict) == abi::kUserNotif) return true;
+  return false;
+}
+
+// One task's chain has one listener (kernel: EBUSY), and a merged program has one origin: the container's.
+Result<void> Plan::one_listener(std::uint32_t flags) const {
+  std::vector<std::string> listeners;
+  bool container = (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0 || (profile_ && notifies(*profile_));
+  for (std::size_t i = 0; i < stack_.layers.size(); ++i) {
+    if (!notifies(stack_.layers[i])) continue;
+    if (i < host_flags_.size()) listeners.push_back(stack_.layers[i].name);
+    else container = true;
+  }
+  if (container) listeners.emplace_back("the container's profile");
+  if (listeners.size() < 2) return {};
+  return failure(Errc::refused, "two layers notify a listener, and a process can have one: " + listeners[0] + " and " +
+                                    listeners[1]);
+}
+
+Result<void> Plan::add_container(const install::Attempt& attempt, Record& record) {
+  Diagnostics diagnostics;
+  stack_.layers.resize(host_flags_.size());  // a second attempt starts anew
+  read::Layer layer{{.kind = "bpf", .location = "container"}, std::vector<read::NamedFilter>{{"container", attempt.code}}};
+  TRY(add_layer(stack_, std::move(layer), options_, diagnostics));
+  if (!profile_ || profile_->node == stack_.layers.back().node) return {};
+  record.mismatch = witness_text(*stack_.store, profile_->node, stack_.layers.back().node);
+  if (input_.settings.on_mismatch == bundle::OnMismatch::refuse)
+    return failure(Errc::refused, "the runtime's filter is not what the profile says: " + record.mismatch);
+  stack_.layers.insert(stack_.layers.end() - 1, *profile_);
+  predicted_.reset();
+  return {};
+}
+
+Result<program::VerifiedProgram> Plan::one_program() {
+  if (predicted_) {
+    verify::Outcome outcome = verify::prove(predicted_->program.view(), stack_.programs(), options_.verify);
+    if (auto* proved = std::get_if<program::VerifiedProgram>(&outcome)) return std::move(*proved);
+  }
+  TRY_ASSIGN(Flat flat, flatten(stack_, options_));
+  return std::move(flat.program);
+}
+
+void Plan::describe(const program::VerifiedProgram& program, Record& record) const {
+  for (const CompiledLayer& layer : stack_.layers)
+    record.layers.push_back({layer.name, layer.filters.size(), instructions_of(layer)});
+  for (const LayerRecord& layer : record.layers) {
+    record.filters_before += layer.filters;
+    record.instructions_before += layer.instructions;
+  }
+  record.filters_after = 1;
+  record.instructions_after = program.code().size();
+  record.program_sha256 = sha256(program::to_bytes(program.view()));
+}
+
+Result<void> Plan::compose(const install::Attempt& attempt, Record& record, install::Decision& decision) {
+  TRY(add_container(attempt, record));
+  TRY(one_listener(attempt.flags));
+  TRY_ASSIGN(program::VerifiedProgram program, one_program());
+  TRY_ASSIGN(const diagram::Node node, raise::raise(program.view(), *stack_.store));
+  const merge::Order order = merge::compare(*stack_.store, node, stack_.layers.back().node).order;
+  TRY(stack_.store->status());
+  if (order == merge::Order::looser || order == merge::Order::incomparable)
+    return failure(Errc::refused, "the merged program would be looser than the runtime's own");
+  decision.flags = merge_flags(attempt.flags, host_flags_, record.notes);
+  record.flags = decision.flags;
+  describe(program, record);
+  record.unmet_needs = unmet(program.view());
+  decision.program.emplace(std::move(program));
+  if (!record.unmet_needs.empty() && input_.settings.mode == bundle::Mode::enforce)
+    return failure(Errc::refused, record.unmet_needs.front());
+  return {};
+}
+
+install::Decision Plan::decide(const install::Attempt& attempt, Record& record) {
+  install::Decision decision;
+  const Result<void> composed = compose(attempt, record, decision);
+  decision.kind = install::Decision::Kind::install;
+  if (!composed) {
+    decision.why = to_string(composed.error());
+    record.cause = decision.why;
+    decision.kind = input_.settings.on_failure == bundle::OnFailure::runtime_profile
+                        ? install::Decision::Kind::let_through
+                        : install::Decision::Kind::refuse;
+  }
+  if (input_.settings.mode == bundle::Mode::observe) decision.kind = install::Decision::Kind::let_through;
+  return decision;
+}
+
+}  // namespace seccompress::hooks

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one container is to run under: made in the hook, completed when the runtime's own program is known.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bundle/config.h"
+#include "bundle/settings.h"
+#include "install/tracer.h"
+#include "pipeline.h"
+#include "record.h"
+#include "support/diagnostic.h"
+
+namespace seccompress::hooks {
+
+struct PlanInput {
+  bundle::Settings settings;
+  bundle::Config config;
+  std::string config_path;
+  std::string config_bytes;
+  abi::Runtime runtime = abi::Runtime::runc;
+};
+
+// The merged flags: nothing gets weaker (design section 2). SPEC_ALLOW only when every layer has it (a filter
+// without it turns the speculation mitigations on for the task); LOG only when every layer asks for it, else it
+// would log other layers' verdicts; the rest as the container's own.
+std::uint32_t merge_flags(std::uint32_t container, const std::vector<std::uint32_t>& host, std::vector<std::string>& notes);
+
+class Plan {
+ public:
+  // Reads the host layers, compiles them, and composes them with what config.json predicts. Everything that can be
+  // known before the container's filter exists is checked here. Errors: for the runtime's error message.
+  static Result<std::unique_ptr<Plan>> make(PlanInput input, Diagnostics& diagnostics);
+
+  // For the program that the runtime is about to install. Fills `record`.
+  install::Decision decide(const install::Attempt& attempt, Record& record);
+
+  // Needed calls that fail under the predicted program, as messages; empty when all is well or nothing is predicted.
+  const std::vector<std::string>& predicted_unmet() const { return predicted_unmet_; }
+
+ private:
+  explicit Plan(PlanInput input);
+  Result<void> read_host_layers(Diagnostics& diagnostics);
+  Result<void> predict(Diagnostics& diagnostics);
+  Result<void> compose(const install::Attempt& attempt, Record& record, install::Decision& decision);
+  Result<void> add_container(const install::Attempt& attempt, Record& record);
+  Result<program::VerifiedProgram> one_program();
+  Result<void> one_listener(std::uint32_t flags) const;
+  bool notifies(const CompiledLayer& layer) const;
+  void describe(const program::VerifiedProgram& program, Record& record) const;
+  std::vector<std::string> unmet(program::CodeView code) const;
+
+  PlanInput input_;
+  PipelineOptions options_;
+  Stack stack_;                         // host layers, then [the profile on a mismatch], then the container's own
+  std::vector<std::uint32_t> host_flags_;
+  std::optional<CompiledLayer> profile_;  // what config.json says, with the runtime's own changes
+  std::optional<Flat> predicted_;         // host layers and the profile
+  std::vector<std::string> predicted_unmet_;
+};
+
+}  // namespace seccompress::hooks
