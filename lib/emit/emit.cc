@@ -50,7 +50,10 @@ struct Holding {
 
 class Compiler {
  public:
-  Compiler(Store& store, const Options& options) : store_(store), options_(options) {}
+  Compiler(Store& store, const Options& options)
+      : store_(store),
+        options_(options),
+        numbers_(options.weights.numbers(abi::facts(abi::native_arch()).audit)) {}
 
   Result<program::Code> run(Node root) {
     const OpId start = compile(root, {});
@@ -109,7 +112,7 @@ class Compiler {
     for (const std::size_t i : compile_order(pieces, word)) {
       const std::uint32_t first = i == 0 ? 0 : pieces[i - 1].last + 1;
       ranges[i] = {first, pieces[i].last, 0, weight(pieces[i], first, word)};
-      if (word == abi::kArch) arch_ = first == pieces[i].last ? first : 0;
+      if (word == abi::kArch && first == pieces[i].last) numbers_ = options_.weights.numbers(first);
       ranges[i].exit = compile(pieces[i].node, {true, word, mask});
     }
     return dispatch(graph_, std::move(ranges));
@@ -140,8 +143,8 @@ class Compiler {
   double weight(const Piece& piece, std::uint32_t first, abi::Word word) const {
     if (word == abi::kArch) return arch_weight(first, piece.last);
     if (word == abi::kNr) {
-      if (options_.cache_model && arch_ != 0 && is_allow(piece.node)) return 0;
-      return options_.weights.of_range(arch_, first, piece.last);
+      const double share = options_.cache_model && is_allow(piece.node) ? kCachedShare : 1.0;
+      return share * numbers_.of_range(first, piece.last);
     }
     // High halves are nearly always 0; nothing is known of the others.
     const bool high = word % 2 == 1;
@@ -247,7 +250,7 @@ class Compiler {
   const Options& options_;
   CodeGraph graph_;
   std::unordered_map<std::uint64_t, OpId> done_;
-  std::uint32_t arch_ = 0;  // the architecture being compiled, 0 when there are several
+  NumberWeights numbers_;  // of the architecture being compiled
   std::size_t compilations_ = 0, bit_tests_ = 0;
   bool exhausted_ = false;
 };

@@ -9,9 +9,13 @@
 
 namespace seccompress::emit {
 
+inline constexpr double kCachedShare = 0.05;
+
 struct Options {
-  Weights weights = Weights::uniform();
-  bool cache_model = true;  // constant ALLOW calls of native architectures weigh nothing (kernel >= 5.11)
+  Weights weights = Weights::built_in();
+  // Kernels >= 5.11 answer constant ALLOW calls from a bitmap: they weigh kCachedShare of their count (older
+  // kernels, the emulation at install time), not all of it.
+  bool cache_model = true;
 };
 
 // Errors: Errc::budget when the program does not fit 4096 instructions. Deterministic to the byte.

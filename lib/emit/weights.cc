@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: a table of call names and weights. Output: Weights. Entries: Weights::parse, of, of_range.
+// Input: a table of call names and weights. Output: Weights. Entries: Weights::parse, built_in,
+// numbers; NumberWeights::of_range.
 #include "emit/weights.h"
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <vector>
 
 #include "abi/syscalls.h"
@@ -12,8 +14,12 @@ namespace seccompress::emit {
 namespace {
 
 constexpr std::uint32_t kNumbers = 512;  // where architectures keep their calls
-constexpr double kUniform = 1.0;         // without a table
-constexpr double kFloor = 0.01;          // with one, for calls that it does not name
+constexpr double kFloor = 2e-5;          // of a table's sum, for each call that it does not name
+constexpr double kX32Share = 0.01;       // of a number's floor
+
+constexpr std::string_view kDefaultTable =
+#include "default_weights.inc"
+    ;
 
 std::vector<std::string_view> split_fields(std::string_view line) {
   std::vector<std::string_view> fields;
@@ -50,6 +56,28 @@ bool is_decoration(const std::vector<std::string_view>& fields) {
          fields.back() == "total";
 }
 
+// Rows of a table; what is wrong goes to the diagnostics, if there are any to go to.
+std::vector<std::pair<std::string, double>> read_rows(std::string_view text, const std::string& file,
+                                                      Diagnostics* diagnostics) {
+  std::vector<std::pair<std::string, double>> rows;
+  for (int line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::vector<std::string_view> fields = split_fields(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (is_decoration(fields)) continue;
+    const auto parsed = row(fields);
+    if (parsed) {
+      rows.emplace_back(parsed->first, parsed->second);
+    } else if (diagnostics != nullptr) {
+      diagnostics->error("weights-row", {file, line, 0, {}}, "not a row NAME WEIGHT nor one of strace -c");
+    }
+    if (parsed && diagnostics != nullptr && !abi::is_syscall_name(parsed->first))
+      diagnostics->warning("unknown-syscall", {file, line, 0, {}},
+                           "unknown system call " + std::string(parsed->first));
+  }
+  return rows;
+}
+
 std::uint32_t overlap(std::uint32_t first, std::uint32_t last, std::uint32_t base) {
   const std::uint32_t low = std::max(first, base), high = std::min(last, base + kNumbers - 1);
   return low > high ? 0 : high - low + 1;
@@ -59,41 +87,39 @@ std::uint32_t overlap(std::uint32_t first, std::uint32_t last, std::uint32_t bas
 
 Result<Weights> Weights::parse(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
   Weights weights;
-  for (int line = 1; !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::vector<std::string_view> fields = split_fields(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (is_decoration(fields)) continue;
-    const auto parsed = row(fields);
-    if (!parsed) {
-      diagnostics.error("weights-row", {file, line, 0, {}}, "not a row NAME WEIGHT nor one of strace -c");
-      continue;
-    }
-    if (!abi::is_syscall_name(parsed->first)) {
-      diagnostics.warning("unknown-syscall", {file, line, 0, {}}, "unknown system call " + std::string(parsed->first));
-      continue;
-    }
-    for (const abi::ArchFacts& arch : abi::all_arches())
-      if (const auto nr = abi::syscall_number(arch.arch, parsed->first))
-        weights.weights_[{arch.audit, *nr}] += parsed->second;
-  }
+  weights.rows_ = read_rows(text, file, &diagnostics);
   if (diagnostics.has_errors()) return reported();
   return weights;
 }
 
-double Weights::of(std::uint32_t audit_arch, std::uint32_t nr) const {
-  if (weights_.empty()) return kUniform;
-  const auto found = weights_.find({audit_arch, nr});
-  return found == weights_.end() ? kFloor : std::max(found->second, kFloor);
+Weights Weights::built_in() {
+  Weights weights;
+  weights.rows_ = read_rows(kDefaultTable, "default.tsv", nullptr);
+  return weights;
 }
 
-double Weights::of_range(std::uint32_t audit_arch, std::uint32_t first, std::uint32_t last) const {
-  const double each = weights_.empty() ? kUniform : kFloor;
-  double sum = each * (overlap(first, last, 0) + 0.01 * overlap(first, last, abi::kX32Bit));
-  for (auto at = weights_.lower_bound({audit_arch, first}); at != weights_.end(); ++at) {
-    if (at->first.first != audit_arch || at->first.second > last) break;
-    sum += at->second;
+NumberWeights Weights::numbers(std::uint32_t audit_arch) const {
+  std::vector<std::pair<std::uint32_t, double>> by_number;
+  for (const abi::ArchFacts& arch : abi::all_arches()) {
+    if (arch.audit != audit_arch) continue;
+    const double share = arch.arch == abi::Arch::x32 ? kX32Share : 1.0;
+    for (const auto& [name, weight] : rows_)
+      if (const auto nr = abi::syscall_number(arch.arch, name)) by_number.emplace_back(*nr, weight * share);
   }
+  if (by_number.empty()) return {};
+  std::ranges::sort(by_number);
+  return NumberWeights(std::move(by_number));
+}
+
+NumberWeights::NumberWeights(std::vector<std::pair<std::uint32_t, double>> by_number)
+    : by_number_(std::move(by_number)), floor_(0) {
+  for (const auto& [nr, weight] : by_number_) floor_ += kFloor * weight;
+}
+
+double NumberWeights::of_range(std::uint32_t first, std::uint32_t last) const {
+  double sum = floor_ * (overlap(first, last, 0) + kX32Share * overlap(first, last, abi::kX32Bit));
+  auto at = std::ranges::lower_bound(by_number_, std::pair(first, 0.0));
+  for (; at != by_number_.end() && at->first <= last; ++at) sum += at->second;
   return sum;
 }
 

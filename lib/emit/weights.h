@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "abi/arch.h"
 #include "support/diagnostic.h"
@@ -15,18 +15,32 @@
 
 namespace seccompress::emit {
 
+// The weights of one architecture's numbers. Only ratios matter.
+class NumberWeights {
+ public:
+  NumberWeights() = default;  // every number alike
+  explicit NumberWeights(std::vector<std::pair<std::uint32_t, double>> by_number);
+
+  // Sum over the numbers in [first, last]. Calls that no table names keep a small floor, so that no path is
+  // free; so do the x32 numbers, a smaller one.
+  double of_range(std::uint32_t first, std::uint32_t last) const;
+
+ private:
+  std::vector<std::pair<std::uint32_t, double>> by_number_;  // ascending
+  double floor_ = 1.0;                                       // of one unnamed number
+};
+
 class Weights {
  public:
   static Weights uniform() { return Weights(); }
   static Weights built_in();  // profiles/weights/default.tsv, compiled in
   static Result<Weights> parse(std::string_view text, const std::string& file, Diagnostics& diagnostics);
 
-  // Relative weight of a call; a small floor for calls the table does not name, so that no path is free.
-  double of(std::uint32_t audit_arch, std::uint32_t nr) const;
-  double of_range(std::uint32_t audit_arch, std::uint32_t first, std::uint32_t last) const;
+  // For the numbers that seccomp_data.arch == audit_arch comes with.
+  NumberWeights numbers(std::uint32_t audit_arch) const;
 
  private:
-  std::map<std::pair<std::uint32_t, std::uint32_t>, double> weights_;
+  std::vector<std::pair<std::string, double>> rows_;  // call name, weight
 };
 
 }  // namespace seccompress::emit

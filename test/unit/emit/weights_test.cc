@@ -12,11 +12,13 @@ TEST(Weights, ReadsTwoColumnsForEveryArchitecture) {
   Diagnostics diagnostics;
   const auto weights = Weights::parse("# comment\nopenat\t30\nread 12.5\n", "w.tsv", diagnostics);
   ASSERT_TRUE(weights);
-  EXPECT_DOUBLE_EQ(weights->of(kX8664, 257), 30);
-  EXPECT_DOUBLE_EQ(weights->of(kX8664, 0), 12.5);
-  EXPECT_DOUBLE_EQ(weights->of(kI386, 295), 30);
-  EXPECT_LT(weights->of(kX8664, 1), 1) << "calls that are not named keep a floor";
-  EXPECT_GT(weights->of(kX8664, 1), 0);
+  const NumberWeights native = weights->numbers(kX8664);
+  EXPECT_NEAR(native.of_range(257, 257), 30, 0.01);
+  EXPECT_NEAR(native.of_range(0, 300), 42.5, 0.5);
+  EXPECT_NEAR(weights->numbers(kI386).of_range(295, 295), 30, 0.01);
+  EXPECT_LT(native.of_range(1, 1), 1) << "calls that are not named keep a floor";
+  EXPECT_GT(native.of_range(1, 1), 0);
+  EXPECT_GT(native.of_range(0x40000000, 0x40000000), 0);
 }
 
 TEST(Weights, ReadsStraceCounts) {
@@ -29,8 +31,13 @@ TEST(Weights, ReadsStraceCounts) {
       "100.00    0.000020           1       200        10 total\n",
       "strace", diagnostics);
   ASSERT_TRUE(weights);
-  EXPECT_DOUBLE_EQ(weights->of(kX8664, 257), 120);
-  EXPECT_DOUBLE_EQ(weights->of(kX8664, 0), 80);
+  EXPECT_NEAR(weights->numbers(kX8664).of_range(257, 257), 120, 0.1);
+  EXPECT_NEAR(weights->numbers(kX8664).of_range(0, 0), 80, 0.1);
+}
+
+TEST(Weights, TheDefaultTableIsCompiledIn) {
+  EXPECT_GT(Weights::built_in().numbers(kX8664).of_range(257, 257), 1000);
+  EXPECT_DOUBLE_EQ(Weights::uniform().numbers(kX8664).of_range(0, 9), 10);
 }
 
 TEST(Weights, NamesTheLineThatIsWrong) {
