@@ -2,27 +2,45 @@
 #include "abi/syscalls.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
+
+#include "abi/name_hash.h"
 
 namespace seccompress::abi {
 namespace {
 
-struct Entry {
-  Arch arch;
+constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::size_t kArchCount = 0
+#define ARCH(name, oci, docker, audit, token) +1
+#include "abi/arch.def"
+#undef ARCH
+    ;
+
+struct Row {
   std::string_view name;
-  std::uint32_t number;
+  std::uint32_t numbers[kArchCount];
 };
 
-// Sorted by (arch, name) by the generator.
-constexpr Entry kTable[] = {
-#define SYSCALL(arch, name, number) {Arch::arch, name, number},
+constexpr Row kRows[] = {
+#define ROW(name, ...) {name, {__VA_ARGS__}},
+#define SLOT(row)
 #include "syscall_table.inc"
-#undef SYSCALL
+#undef ROW
+#undef SLOT
 };
 
-constexpr bool before(const Entry& a, const Entry& b) {
-  return a.arch != b.arch ? a.arch < b.arch : a.name < b.name;
+constexpr std::uint16_t kSlots[kNameSlots] = {
+#define ROW(name, ...)
+#define SLOT(row) row,
+#include "syscall_table.inc"
+#undef ROW
+#undef SLOT
+};
+
+const Row* find_row(std::string_view name) {
+  for (std::size_t slot = hash_name(name) % kNameSlots; kSlots[slot] != 0; slot = (slot + 1) % kNameSlots)
+    if (const Row& row = kRows[kSlots[slot] - 1U]; row.name == name) return &row;
+  return nullptr;
 }
 
 struct NumberEntry {
@@ -37,7 +55,10 @@ struct NumberEntry {
 const std::vector<NumberEntry>& by_number() {
   static const std::vector<NumberEntry> index = [] {
     std::vector<NumberEntry> entries;
-    for (const Entry& entry : kTable) entries.push_back({facts(entry.arch).audit, entry.number, entry.name});
+    for (const Row& row : kRows)
+      for (const ArchFacts& arch : all_arches())
+        if (const std::uint32_t number = row.numbers[static_cast<std::size_t>(arch.arch)]; number != kNone)
+          entries.push_back({arch.audit, number, row.name});
     std::stable_sort(entries.begin(), entries.end());
     return entries;
   }();
@@ -47,17 +68,12 @@ const std::vector<NumberEntry>& by_number() {
 }  // namespace
 
 std::optional<std::uint32_t> syscall_number(Arch arch, std::string_view name) {
-  const Entry wanted{arch, name, 0};
-  const auto* found = std::lower_bound(std::begin(kTable), std::end(kTable), wanted, before);
-  if (found == std::end(kTable) || found->arch != arch || found->name != name) return std::nullopt;
-  return found->number;
+  const Row* row = find_row(name);
+  const std::uint32_t number = row == nullptr ? kNone : row->numbers[static_cast<std::size_t>(arch)];
+  return number == kNone ? std::nullopt : std::optional(number);
 }
 
-bool is_syscall_name(std::string_view name) {
-  for (const ArchFacts& arch : all_arches())
-    if (syscall_number(arch.arch, name)) return true;
-  return false;
-}
+bool is_syscall_name(std::string_view name) { return find_row(name) != nullptr; }
 
 std::string_view syscall_name(std::uint32_t audit_arch, std::uint32_t nr) {
   const std::vector<NumberEntry>& index = by_number();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // System call names and numbers for every architecture, from the libseccomp this was built with
-// (generate_syscalls.cc writes the sorted tables at build time: looking names up in libseccomp itself is
-// a linear search, 3 ms for one docker profile).
+// (generate_syscalls.cc writes a hash table at build time: looking names up in libseccomp itself is a linear
+// search, 3 ms for one docker profile).
 #pragma once
 
 #include <cstdint>
