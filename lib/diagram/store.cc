@@ -180,15 +180,19 @@ Node Store::build_predicate(int rank, std::uint32_t mask, Compare compare, std::
   for (int byte = 3; byte >= 0; --byte) {
     const unsigned shift = static_cast<unsigned>(24 - 8 * byte);
     const unsigned mask_byte = (mask >> shift) & 255U, value_byte = (value >> shift) & 255U;
+    if (mask_byte == 0 && value_byte == 0) continue;  // says nothing about this byte
+    const auto child_of = [&](unsigned masked) {
+      if (compare == Compare::set) return (masked & value_byte) != 0 ? yes : result;
+      if (masked == value_byte) return result;
+      return compare != Compare::eq && masked > value_byte ? yes : no;
+    };
     Runs runs;
-    for (unsigned v = 0; v < 256; ++v) {
-      const unsigned masked = v & mask_byte;
-      Node child = result;
-      if (compare == Compare::set)
-        child = (masked & value_byte) != 0 ? yes : result;
-      else if (masked != value_byte)
-        child = compare != Compare::eq && masked > value_byte ? yes : no;
-      append(runs, static_cast<std::uint8_t>(v), child);
+    if (mask_byte == 255 && compare != Compare::set) {  // three runs; no need to look at every value
+      if (value_byte > 0) append(runs, static_cast<std::uint8_t>(value_byte - 1), child_of(0));
+      append(runs, static_cast<std::uint8_t>(value_byte), result);
+      if (value_byte < 255) append(runs, 255, child_of(255));
+    } else {
+      for (unsigned v = 0; v < 256; ++v) append(runs, static_cast<std::uint8_t>(v), child_of(v & mask_byte));
     }
     result = make(static_cast<std::uint8_t>(4 * rank + byte), runs);
   }
