@@ -6,21 +6,36 @@ namespace {
 
 using diagram::Compare;
 using diagram::Node;
+using diagram::Piece;
 
 constexpr std::uint32_t kFull = 0xffffffffU;
 constexpr std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
 constexpr std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
-Node equal(diagram::Store& store, unsigned index, std::uint64_t mask, std::uint64_t value, Node yes, Node no) {
+// word < value: below; word == value: at; word > value: above. As a select, which is cheaper to build than tests.
+Node split(diagram::Store& store, abi::Word word, std::uint32_t value, Node below, Node at, Node above) {
+  Piece pieces[3];
+  std::size_t count = 0;
+  if (value > 0) pieces[count++] = {value - 1, below};
+  pieces[count++] = {value, at};
+  if (value < kFull) pieces[count++] = {kFull, above};
+  return store.select(word, {pieces, count});
+}
+
+Node equal(diagram::Store& store, unsigned index, std::uint64_t value, Node yes, Node no) {
+  const Node low_equal = split(store, abi::arg_low(index), low(value), no, yes, no);
+  return split(store, abi::arg_high(index), high(value), no, low_equal, no);
+}
+
+Node masked_equal(diagram::Store& store, unsigned index, std::uint64_t mask, std::uint64_t value, Node yes, Node no) {
   const Node low_equal = store.test(abi::arg_low(index), low(mask), Compare::eq, low(value), yes, no);
   return store.test(abi::arg_high(index), high(mask), Compare::eq, high(value), low_equal, no);
 }
 
-// The high words decide unless they are equal; then the low words do, with the comparison asked for.
-Node above(diagram::Store& store, unsigned index, Compare compare, std::uint64_t value, Node yes, Node no) {
-  const Node low_above = store.test(abi::arg_low(index), kFull, compare, low(value), yes, no);
-  const Node not_greater = store.test(abi::arg_high(index), kFull, Compare::eq, high(value), low_above, no);
-  return store.test(abi::arg_high(index), kFull, Compare::gt, high(value), yes, not_greater);
+// argument < value ? below : argument == value ? at : above. The high words decide unless they are equal.
+Node compare(diagram::Store& store, unsigned index, std::uint64_t value, Node below, Node at, Node above) {
+  const Node high_equal = split(store, abi::arg_low(index), low(value), below, at, above);
+  return split(store, abi::arg_high(index), high(value), below, high_equal, above);
 }
 
 }  // namespace
@@ -30,13 +45,13 @@ Node lower_condition(diagram::Store& store, const policy::Condition& condition, 
   const unsigned index = condition.index;
   const std::uint64_t value = condition.value;
   switch (condition.op) {
-    case Operator::eq: return equal(store, index, UINT64_MAX, value, yes, no);
-    case Operator::ne: return equal(store, index, UINT64_MAX, value, no, yes);
-    case Operator::gt: return above(store, index, Compare::gt, value, yes, no);
-    case Operator::ge: return above(store, index, Compare::ge, value, yes, no);
-    case Operator::lt: return above(store, index, Compare::ge, value, no, yes);
-    case Operator::le: return above(store, index, Compare::gt, value, no, yes);
-    case Operator::masked_eq: return equal(store, index, value, condition.value_two & value, yes, no);
+    case Operator::eq: return equal(store, index, value, yes, no);
+    case Operator::ne: return equal(store, index, value, no, yes);
+    case Operator::gt: return compare(store, index, value, no, no, yes);
+    case Operator::ge: return compare(store, index, value, no, yes, yes);
+    case Operator::lt: return compare(store, index, value, yes, no, no);
+    case Operator::le: return compare(store, index, value, yes, yes, no);
+    case Operator::masked_eq: return masked_equal(store, index, value, condition.value_two & value, yes, no);
   }
   return no;
 }

@@ -15,6 +15,7 @@
 // Jumps over blocks use JA's 32-bit offset when they do not fit 8 bits.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "abi/multiplex.h"
 #include "abi/syscalls.h"
@@ -122,8 +123,8 @@ Code rule_code(const std::vector<Condition>& conditions, abi::Verdict verdict) {
 }
 
 struct Candidate {
-  abi::Verdict verdict;
-  std::vector<Condition> conditions;
+  const Rule* rule;
+  std::optional<std::uint32_t> multiplexed;  // argument 0 then is this call's number, whatever the rule says of it
 };
 using Candidates = std::map<std::uint32_t, std::vector<Candidate>>;  // by number, in rule order
 
@@ -133,26 +134,29 @@ Candidates candidates_of(const Policy& policy, abi::Arch arch) {
     if (rule.verdict == policy.default_verdict) continue;
     CHECK(rule.all_of.size() <= 6);
     for (const std::string& name : rule.names) {
-      if (const auto number = abi::syscall_number(arch, name)) candidates[*number].push_back({rule.verdict, rule.all_of});
-      const auto through = abi::multiplexed_call(arch, name);
-      if (!through) continue;
-      std::vector<Condition> conditions{{.index = 0, .op = Operator::eq, .value = through->call, .value_two = 0, .where = {}}};
-      for (const Condition& condition : rule.all_of)
-        if (condition.index != 0) conditions.push_back(condition);
-      candidates[through->number].push_back({rule.verdict, std::move(conditions)});
+      if (const auto number = abi::syscall_number(arch, name)) candidates[*number].push_back({&rule, std::nullopt});
+      if (const auto through = abi::multiplexed_call(arch, name)) candidates[through->number].push_back({&rule, through->call});
     }
   }
   return candidates;
 }
 
+Code candidate_code(const Candidate& candidate) {
+  if (!candidate.multiplexed) return rule_code(candidate.rule->all_of, candidate.rule->verdict);
+  std::vector<Condition> conditions{{.index = 0, .op = Operator::eq, .value = *candidate.multiplexed, .value_two = 0, .where = {}}};
+  for (const Condition& condition : candidate.rule->all_of)
+    if (condition.index != 0) conditions.push_back(condition);
+  return rule_code(conditions, candidate.rule->verdict);
+}
+
 Code number_code(std::vector<Candidate> candidates, abi::Verdict otherwise) {
   for (const Candidate& candidate : candidates)
-    if (candidate.conditions.empty()) return {give(candidate.verdict)};
+    if (!candidate.multiplexed && candidate.rule->all_of.empty()) return {give(candidate.rule->verdict)};
   std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return abi::strictness(a.verdict) < abi::strictness(b.verdict);
+    return abi::strictness(a.rule->verdict) < abi::strictness(b.rule->verdict);
   });
   Code code;
-  for (const Candidate& candidate : candidates) append(code, rule_code(candidate.conditions, candidate.verdict));
+  for (const Candidate& candidate : candidates) append(code, candidate_code(candidate));
   code.push_back(give(otherwise));
   return code;
 }
@@ -160,8 +164,9 @@ Code number_code(std::vector<Candidate> candidates, abi::Verdict otherwise) {
 // A holds nr. Ends every path.
 Code arch_code(const Policy& policy, abi::Arch arch) {
   Code code;
-  for (auto& [number, candidates] : candidates_of(policy, arch))
-    append_if_equal(code, number, number_code(candidates, policy.default_verdict));
+  Candidates all = candidates_of(policy, arch);
+  for (auto& [number, candidates] : all)
+    append_if_equal(code, number, number_code(std::move(candidates), policy.default_verdict));
   code.push_back(give(policy.default_verdict));
   return code;
 }
