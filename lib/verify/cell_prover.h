@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One cell whose verdict depends on arguments: are the stack's regions the flat program's?
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "verify/sequence.h"
+#include "verify/symbolic.h"
+
+namespace seccompress::verify {
+
+struct CellProof {
+  enum class Kind : std::uint8_t { equal, differs, undecided } kind = Kind::undecided;
+  bool for_this_cell_only = false;  // the outcome depended on arch or nr
+  bool exact = true;                // no fresh words: the witness is one
+  abi::SeccompData witness{};
+  std::string reason;  // undecided
+};
+
+class CellProver {
+ public:
+  CellProver(std::span<const Subject> subjects, const Residues& residues, std::uint32_t node_limit,
+             Budget& budget);
+
+  CellProof prove(const Cell& cell, std::span<const Item> newest_first, Item flat);
+
+ private:
+  CellProof attempt(const Cell& cell, std::span<const Item> newest_first, Item flat, Mode mode, bool plane);
+  Regions regions_of(Item item, Edge inside);
+  Regions stack(const Regions& newer, const Regions& older);
+  Edge where_they_differ(const Regions& a, const Regions& b);
+
+  std::span<const Subject> subjects_;
+  const Residues& residues_;
+  Budget& budget_;
+  Bdd bdd_;
+  Executor executor_;
+  bool relations_ = false;  // some program relates computed values
+};
+
+}  // namespace seccompress::verify

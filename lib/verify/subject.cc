@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/subject.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "support/check.h"
+
+namespace seccompress::verify {
+namespace {
+
+using program::Instruction;
+
+// What A may hold, as a set. Full: the word as loaded; masked: some bits of it.
+enum Held : unsigned { kNrFull = 1, kNrMasked = 2, kArchFull = 4, kArchMasked = 8, kReached = 16 };
+
+bool well_formed(const Instruction& insn) {
+  switch (BPF_CLASS(insn.code)) {
+    case BPF_LD:
+      if (insn.code == (BPF_LD | BPF_W | BPF_ABS))
+        return insn.k < sizeof(abi::SeccompData) && insn.k % 4 == 0;
+      if (insn.code == (BPF_LD | BPF_MEM)) return insn.k < BPF_MEMWORDS;
+      return insn.code == (BPF_LD | BPF_IMM) || insn.code == (BPF_LD | BPF_W | BPF_LEN);
+    case BPF_LDX:
+      if (insn.code == (BPF_LDX | BPF_MEM)) return insn.k < BPF_MEMWORDS;
+      return insn.code == (BPF_LDX | BPF_IMM) || insn.code == (BPF_LDX | BPF_W | BPF_LEN);
+    case BPF_ST:
+    case BPF_STX:
+      return (insn.code == BPF_ST || insn.code == BPF_STX) && insn.k < BPF_MEMWORDS;
+    case BPF_RET:
+      return insn.code == (BPF_RET | BPF_K) || insn.code == (BPF_RET | BPF_A);
+    case BPF_MISC:
+      return insn.code == (BPF_MISC | BPF_TAX) || insn.code == (BPF_MISC | BPF_TXA);
+    case BPF_JMP:
+      if (insn.code > 0xff || BPF_OP(insn.code) > BPF_JSET) return false;
+      return BPF_OP(insn.code) != BPF_JA || insn.code == (BPF_JMP | BPF_JA);
+    default:
+      break;  // BPF_ALU
+  }
+  if (insn.code == (BPF_ALU | BPF_NEG)) return true;
+  if (insn.code > 0xff || BPF_OP(insn.code) == BPF_NEG || BPF_OP(insn.code) > BPF_XOR) return false;
+  if (BPF_OP(insn.code) == BPF_MOD) return false;
+  if (BPF_SRC(insn.code) == BPF_X) return true;
+  const bool shifts = BPF_OP(insn.code) == BPF_LSH || BPF_OP(insn.code) == BPF_RSH;
+  return shifts ? insn.k < 32 : BPF_OP(insn.code) != BPF_DIV || insn.k != 0;
+}
+
+// A test that looks at bits from `lowest` up is constant on blocks of 2^lowest values.
+void cut_blocks(std::vector<std::uint32_t>& cuts, std::uint32_t mask) {
+  constexpr int kFewestBits = 27;  // at most 32 blocks; finer tests are left to the argument executor
+  if (mask == 0 || std::countr_zero(mask) < kFewestBits) return;
+  const std::uint64_t block = 1ULL << std::countr_zero(mask);
+  for (std::uint64_t start = block; start <= 0xffffffffU; start += block)
+    cuts.push_back(static_cast<std::uint32_t>(start));
+}
+
+void cut_after(std::vector<std::uint32_t>& cuts, std::uint32_t value) {
+  if (value != 0xffffffffU) cuts.push_back(value + 1);
+}
+
+}  // namespace
+
+bool holds(Relation relation, std::uint32_t value, std::uint32_t constant) {
+  switch (relation) {
+    case Relation::equal:
+      return value == constant;
+    case Relation::greater:
+      return value > constant;
+    case Relation::greater_equal:
+      return value >= constant;
+    case Relation::any_bit:
+      return (value & constant) != 0;
+  }
+  return false;
+}
+
+std::optional<bool> holds_for_all(Relation relation, std::uint32_t first, std::uint32_t last,
+                                  std::uint32_t mask, std::uint32_t constant) {
+  if (relation == Relation::any_bit) mask &= constant;
+  if (mask == 0 || (first ^ last) >> std::countr_zero(mask) == 0)
+    return holds(relation, first & mask, constant);
+  if (mask != 0xffffffffU || relation == Relation::any_bit) return std::nullopt;
+  if (relation == Relation::equal) {
+    if (constant < first || constant > last) return false;
+    return std::nullopt;
+  }
+  const bool answer = holds(relation, first, constant);
+  if (answer != holds(relation, last, constant)) return std::nullopt;
+  return answer;
+}
+
+Relation relation_of(std::uint16_t code) {
+  switch (BPF_OP(code)) {
+    case BPF_JEQ:
+      return Relation::equal;
+    case BPF_JGT:
+      return Relation::greater;
+    case BPF_JGE:
+      return Relation::greater_equal;
+    default:
+      return Relation::any_bit;
+  }
+}
+
+std::optional<std::string> Subject::fault(program::CodeView code) {
+  if (code.empty()) return "no instructions";
+  if (code.size() > kMaxSubject) return fmt::format("{} instructions", code.size());
+  for (std::size_t pc = 0; pc < code.size(); ++pc) {
+    const Instruction& insn = code[pc];
+    if (!well_formed(insn)) return fmt::format("instruction {} is not one of seccomp's", pc);
+    if (BPF_CLASS(insn.code) == BPF_RET) continue;
+    std::size_t reach = 0;
+    if (BPF_CLASS(insn.code) == BPF_JMP)
+      reach = BPF_OP(insn.code) == BPF_JA ? insn.k : std::max(insn.jt, insn.jf);
+    if (reach >= code.size() - pc - 1) return fmt::format("instruction {} leads past the end", pc);
+  }
+  return std::nullopt;
+}
+
+// One pass suffices because jumps only go forward. Scratch words and X are not followed: what comes out of
+// them counts as possibly nr. Missing a cut costs time, never truth.
+void Subject::collect(Cuts& nr, Cuts& arch) {
+  std::vector<std::uint8_t> held(code_.size());
+  held[0] = kReached;
+  for (std::size_t pc = 0; pc < code_.size(); ++pc) {
+    if (held[pc] == 0) continue;
+    const Instruction& insn = code_[pc];
+    unsigned next = held[pc];
+    const auto flow = [&](std::size_t target) {
+      held[target] = static_cast<std::uint8_t>(held[target] | next);
+    };
+    switch (BPF_CLASS(insn.code)) {
+      case BPF_RET:
+        continue;
+      case BPF_JMP:
+        if (BPF_OP(insn.code) == BPF_JA) {
+          flow(pc + 1 + insn.k);
+          continue;
+        }
+        uses_x_ = uses_x_ || BPF_SRC(insn.code) == BPF_X;
+        collect_test(insn, held[pc], nr, arch);
+        flow(pc + 1 + insn.jt);
+        flow(pc + 1 + insn.jf);
+        continue;
+      case BPF_LD:
+        next = kReached;
+        if (insn.code == (BPF_LD | BPF_MEM)) next |= kNrFull;
+        if (insn.code == (BPF_LD | BPF_W | BPF_ABS) && insn.k == 4 * abi::kNr) next |= kNrFull;
+        if (insn.code == (BPF_LD | BPF_W | BPF_ABS) && insn.k == 4 * abi::kArch) next |= kArchFull;
+        break;
+      case BPF_ALU:
+        uses_x_ = uses_x_ || BPF_SRC(insn.code) == BPF_X;
+        next = kReached;
+        if (insn.code == (BPF_ALU | BPF_AND | BPF_K))
+          next |= (held[pc] & (kNrFull | kNrMasked) ? kNrMasked : 0U) |
+                  (held[pc] & (kArchFull | kArchMasked) ? kArchMasked : 0U);
+        break;
+      case BPF_MISC:
+        if (insn.code == (BPF_MISC | BPF_TXA)) next = kReached | kNrFull;
+        break;
+      default:
+        break;
+    }
+    flow(pc + 1);
+  }
+}
+
+void Subject::collect_test(const Instruction& insn, unsigned held, Cuts& nr, Cuts& arch) const {
+  if (BPF_SRC(insn.code) == BPF_X) return;
+  switch (relation_of(insn.code)) {
+    case Relation::equal:
+      if (held & kNrFull) {
+        nr.ranges.push_back(insn.k);
+        cut_after(nr.ranges, insn.k);
+      }
+      if (held & kArchFull) arch.singles.push_back(insn.k);
+      break;
+    case Relation::greater:
+      if (held & kNrFull) cut_after(nr.ranges, insn.k);
+      if (held & kArchFull) cut_after(arch.ranges, insn.k);
+      break;
+    case Relation::greater_equal:
+      if (held & kNrFull) nr.ranges.push_back(insn.k);
+      if (held & kArchFull) arch.ranges.push_back(insn.k);
+      break;
+    case Relation::any_bit:
+      if (held & (kNrFull | kNrMasked)) cut_blocks(nr.ranges, insn.k);
+      if (held & (kArchFull | kArchMasked)) cut_blocks(arch.ranges, insn.k);
+      break;
+  }
+}
+
+}  // namespace seccompress::verify

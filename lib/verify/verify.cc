@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input: the flat program and the programs it stands for, oldest first. Output: an Outcome. Entry points:
+// prove, to_string.
+//
+// Method. (1) The constants that programs compare nr and arch with cut the (arch, nr) plane into cells. (2)
+// Each program walks forward once per class of architectures on sets of cells (walk.h); a cell ends in a
+// constant verdict or a residue. (3) In each cell the stack is a sequence of verdicts and residues
+// (sequence.h); constants compare at once, each distinct (sequence, flat answer) with residues is proved once
+// by symbolic execution of the argument bits (cell_prover.h). (4) The same walk says where the kernel's cache
+// answers; a cell it cannot tell for is asked number by number with the emulator of program/cache.cc. A
+// difference is returned only after the interpreter has confirmed its witness. Complexity: n instructions, c
+// cells: O(n * c / 64) for the walk, O(programs * c) for the sequences. Weaknesses. Low-bit tests of nr
+// inside a cell make nr's bits variables there (slower, exact). MUL, DIV and shifts by X are only known to be
+// functions of their operands. Relations between several arguments' sums can need more nodes than the limit.
+// Each of these ends in Undecided, never in a wrong answer. Trusted: program::check, the interpreter for
+// witnesses, abi::stack and abi::normalize.
+#include "verify/verify.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "abi/arch.h"
+#include "abi/syscalls.h"
+#include "support/check.h"
+#include "verify/cell_prover.h"
+#include "verify/partition.h"
+#include "verify/sequence.h"
+#include "verify/walk.h"
+
+namespace seccompress::verify {
+
+class ProgramMaker {
+ public:
+  static program::VerifiedProgram make(program::CodeView code) {
+    return program::VerifiedProgram(program::Code(code.begin(), code.end()));
+  }
+};
+
+namespace {
+
+std::optional<std::uint32_t> compat_arch() {
+  // arch/*/include/asm/seccomp.h SECCOMP_ARCH_COMPAT
+  if (abi::native_arch() == abi::Arch::x86_64) return abi::facts(abi::Arch::x86).audit;
+  if (abi::native_arch() == abi::Arch::aarch64) return abi::facts(abi::Arch::arm).audit;
+  return std::nullopt;
+}
+
+std::string place(std::uint32_t arch, std::uint32_t nr) {
+  return fmt::format("{} {}", abi::audit_name(arch), abi::syscall_label(arch, nr));
+}
+
+class Proof {
+ public:
+  Proof(program::CodeView flat, std::span<const program::Code> stack, const Options& options);
+  Outcome run();
+
+ private:
+  using Failure = std::optional<Outcome>;  // nothing: go on
+
+  Failure prove_class(const ArchClass& arch);
+  void answer_stack(const ArchClass& arch, std::uint32_t subject);
+  void answer_flat(const ArchClass& arch);
+  void note_cache(const Outcomes& outcomes, std::vector<std::uint64_t>& sure,
+                  std::vector<std::uint64_t>& maybe);
+  Failure compare_cell(const ArchClass& arch, std::uint32_t cell);
+  Failure prove_cell(const ArchClass& arch, std::uint32_t cell);
+  Failure judge(const CellProof& proof);
+  Outcome difference(const abi::SeccompData& witness) const;
+  bool differ(const abi::SeccompData& data) const;
+  std::optional<abi::SeccompData> search(abi::SeccompData near) const;
+  struct Pair {
+    Sequences::Number stack;
+    Item flat;
+    bool operator==(const Pair&) const = default;
+  };
+  static std::uint64_t hash_of(const Pair& pair);
+  bool proved_before(const Pair& pair) const;
+  void remember(const Pair& pair);
+  void look_for_cache_loss(std::uint32_t arch);
+  Undecided out_of_steps() const { return {"the step limit was reached"}; }
+
+  program::CodeView flat_;
+  std::span<const program::Code> stack_;
+  const Options& options_;
+  Budget budget_;
+  std::vector<Subject> subjects_;  // the stack, then flat
+  std::vector<ArchClass> classes_;
+  std::optional<NrCells> cells_;
+  std::optional<Walker> walker_;
+  Residues residues_;
+  Sequences sequences_;
+  std::optional<CellProver> prover_;
+
+  std::vector<Sequences::Number> stack_answers_;  // by cell
+  std::vector<Item> flat_answers_;
+  std::vector<std::uint64_t> stack_maybe_cached_, flat_cached_;
+  std::optional<CacheLoss> cache_loss_;
+
+  std::vector<Pair> proved_;  // cells with residues
+  HashIndex proved_index_;
+};
+
+Proof::Proof(program::CodeView flat, std::span<const program::Code> stack, const Options& options)
+    : flat_(flat), stack_(stack), options_(options), budget_(options.limits.steps) {
+  Cuts nr, arch;
+  subjects_.reserve(stack.size() + 1);
+  for (const program::Code& code : stack) subjects_.emplace_back(code);
+  subjects_.emplace_back(flat);
+  for (Subject& subject : subjects_) subject.collect(nr, arch);
+  classes_ = arch_classes(std::move(arch));
+  cells_.emplace(std::move(nr));
+  walker_.emplace(*cells_, budget_);
+}
+
+Outcome Proof::run() {
+  if (cells_->count() * std::uint64_t{classes_.size()} > options_.limits.cells)
+    return Undecided{
+        fmt::format("{} classes of architectures times {} ranges of numbers are more cells than {}",
+                    classes_.size(), cells_->count(), options_.limits.cells)};
+  for (const ArchClass& arch : classes_)
+    if (Failure failure = prove_class(arch)) return std::move(*failure);
+  if (cache_loss_) return *cache_loss_;
+  return ProgramMaker::make(flat_);
+}
+
+Proof::Failure Proof::prove_class(const ArchClass& arch) {
+  stack_answers_.assign(cells_->count(), Sequences::kEmpty);
+  flat_answers_.assign(cells_->count(), Item{true, abi::kAllow});
+  stack_maybe_cached_.assign(walker_->stride(), ~0ULL);
+  flat_cached_.assign(walker_->stride(), 0);
+  for (auto subject = static_cast<std::uint32_t>(stack_.size()); subject-- > 0;) answer_stack(arch, subject);
+  answer_flat(arch);
+  if (budget_.exhausted()) return out_of_steps();
+  for (std::uint32_t cell = 0; cell < cells_->count(); ++cell)
+    if (Failure failure = compare_cell(arch, cell)) return failure;
+  for (const auto known : {std::optional(abi::facts(abi::native_arch()).audit), compat_arch()})
+    if (known && arch.contains(*known) && !cache_loss_) look_for_cache_loss(*known);
+  return std::nullopt;
+}
+
+void Proof::answer_stack(const ArchClass& arch, std::uint32_t subject) {
+  const Outcomes& outcomes = walker_->walk(subjects_[subject], arch);
+  const auto append = [&](std::uint32_t set, Item item) {
+    Sequences::Number before = ~0U, after = 0;
+    walker_->for_each(set, [&](std::uint32_t cell) {
+      if (stack_answers_[cell] != before) {
+        before = stack_answers_[cell];
+        after = sequences_.append(before, item);
+      }
+      stack_answers_[cell] = after;
+    });
+  };
+  for (const Outcomes::Constant& part : outcomes.constants)
+    if (abi::action_word(part.verdict) != abi::kAllow) append(part.set, {true, abi::normalize(part.verdict)});
+  for (const Outcomes::Residue& part : outcomes.residues)
+    append(part.set, residues_.file({subject, part.pc, part.held}));
+
+  std::vector<std::uint64_t> sure(walker_->stride()), maybe(walker_->stride());
+  note_cache(outcomes, sure, maybe);
+  for (std::uint32_t w = 0; w < walker_->stride(); ++w) stack_maybe_cached_[w] &= sure[w] | maybe[w];
+}
+
+void Proof::answer_flat(const ArchClass& arch) {
+  const auto subject = static_cast<std::uint32_t>(stack_.size());
+  const Outcomes& outcomes = walker_->walk(subjects_[subject], arch);
+  const auto set_all = [&](std::uint32_t set, Item item) {
+    walker_->for_each(set, [&](std::uint32_t cell) { flat_answers_[cell] = item; });
+  };
+  for (const Outcomes::Constant& part : outcomes.constants)
+    set_all(part.set, {true, abi::normalize(part.verdict)});
+  for (const Outcomes::Residue& part : outcomes.residues)
+    set_all(part.set, residues_.file({subject, part.pc, part.held}));
+  std::vector<std::uint64_t> maybe(walker_->stride());
+  note_cache(outcomes, flat_cached_, maybe);
+}
+
+// sure: the emulator allows; maybe: it reaches a test of nr that differs inside the cell.
+void Proof::note_cache(const Outcomes& outcomes, std::vector<std::uint64_t>& sure,
+                       std::vector<std::uint64_t>& maybe) {
+  const auto add = [&](std::vector<std::uint64_t>& to, std::uint32_t set) {
+    for (std::uint32_t w = 0; w < walker_->stride(); ++w) to[w] |= walker_->row(set)[w];
+  };
+  for (const Outcomes::Constant& part : outcomes.constants)
+    if (part.emulated && part.verdict == abi::kAllow) add(sure, part.set);
+  for (const Outcomes::Residue& part : outcomes.residues)
+    if (part.held.emulated) add(maybe, part.set);
+}
+
+Proof::Failure Proof::compare_cell(const ArchClass& arch, std::uint32_t cell) {
+  const Sequences::Number stack = stack_answers_[cell];
+  const Item flat = flat_answers_[cell];
+  if (cell > 0 && stack == stack_answers_[cell - 1] && flat == flat_answers_[cell - 1] && flat.constant &&
+      sequences_.is_constant(stack))
+    return std::nullopt;
+  if (!flat.constant || !sequences_.is_constant(stack)) return prove_cell(arch, cell);
+  if (sequences_.verdict(stack) == flat.value) return std::nullopt;
+  abi::SeccompData witness{};
+  witness.arch = arch.representative();
+  abi::write_word(witness, abi::kNr, cells_->first(cell));
+  return difference(witness);
+}
+
+std::uint64_t Proof::hash_of(const Pair& pair) {
+  return mix((std::uint64_t{pair.stack} << 33 | std::uint64_t{pair.flat.constant} << 32) ^ pair.flat.value);
+}
+
+bool Proof::proved_before(const Pair& pair) const {
+  return proved_index_.find(hash_of(pair), [&](std::uint32_t at) { return proved_[at] == pair; });
+}
+
+void Proof::remember(const Pair& pair) {
+  proved_index_.find_or_file(
+      hash_of(pair), static_cast<std::uint32_t>(proved_.size()),
+      [&](std::uint32_t at) { return proved_[at] == pair; },
+      [&](std::uint32_t at) { return hash_of(proved_[at]); });
+  proved_.push_back(pair);
+}
+
+Proof::Failure Proof::prove_cell(const ArchClass& arch, std::uint32_t cell) {
+  const Pair pair{stack_answers_[cell], flat_answers_[cell]};
+  if (proved_before(pair)) return std::nullopt;
+  if (!prover_) prover_.emplace(subjects_, residues_, options_.limits.bdd_nodes, budget_);
+  const CellProof proof =
+      prover_->prove({&arch, cells_->interval(cell)}, sequences_.newest_first(pair.stack), pair.flat);
+  if (proof.kind == CellProof::Kind::equal) {
+    if (!proof.for_this_cell_only) remember(pair);
+    return std::nullopt;
+  }
+  if (proof.kind == CellProof::Kind::differs) return judge(proof);
+  return Undecided{place(arch.representative(), cells_->first(cell)) + ": " + proof.reason};
+}
+
+Proof::Failure Proof::judge(const CellProof& proof) {
+  if (proof.exact || differ(proof.witness)) return difference(proof.witness);
+  if (const auto found = search(proof.witness)) return difference(*found);
+  return Undecided{
+      place(proof.witness.arch, static_cast<std::uint32_t>(proof.witness.nr)) +
+      ": depends on a multiplication, a division or a shift by a register, or on arithmetic beyond the "
+      "node limit"};
+}
+
+bool Proof::differ(const abi::SeccompData& data) const {
+  return abi::normalize(program::interpret_stack(stack_, data)) !=
+         abi::normalize(program::interpret(flat_, data));
+}
+
+Outcome Proof::difference(const abi::SeccompData& witness) const {
+  CHECK(differ(witness));
+  return Difference{witness, program::interpret_stack(stack_, witness), program::interpret(flat_, witness)};
+}
+
+// Where fresh words stand for results nobody computed, a witness may be none: try some arguments near it.
+std::optional<abi::SeccompData> Proof::search(abi::SeccompData near) const {
+  std::uint64_t random = 1;
+  for (int round = 0; round < 512; ++round) {
+    abi::SeccompData data = near;
+    for (auto& argument : data.args) {
+      random += 0x9e3779b97f4a7c15U;
+      const std::uint64_t value = mix(random);
+      if (value % 3 == 0) argument = value >> 32 & 63;
+      if (value % 3 == 1) argument = value >> (value >> 8 & 31);
+    }
+    if (differ(data)) return data;
+  }
+  return std::nullopt;
+}
+
+void Proof::look_for_cache_loss(std::uint32_t arch) {
+  for (std::uint32_t cell = 0; cell < cells_->count() && cells_->first(cell) < options_.syscalls; ++cell) {
+    const std::uint64_t bit = 1ULL << cell % 64;
+    if ((stack_maybe_cached_[cell / 64] & ~flat_cached_[cell / 64] & bit) == 0) continue;
+    const std::uint32_t last = std::min(cells_->last(cell), options_.syscalls - 1);
+    for (std::uint32_t nr = cells_->first(cell); nr <= last; ++nr) {
+      const bool stack = std::all_of(stack_.begin(), stack_.end(), [&](const program::Code& code) {
+        return program::is_constant_allow(code, arch, nr);
+      });
+      if (!stack || program::is_constant_allow(flat_, arch, nr)) continue;
+      cache_loss_ = CacheLoss{arch, nr};
+      return;
+    }
+  }
+}
+
+constexpr std::size_t kMaxStack = std::size_t{1} << 22;  // instructions in all
+
+std::optional<Undecided> refuse_stack(std::span<const program::Code> stack) {
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < stack.size(); ++i) {
+    if (const auto fault = Subject::fault(stack[i]))
+      return Undecided{fmt::format("program {}: {}", i, *fault)};
+    total += stack[i].size();
+  }
+  if (total > kMaxStack) return Undecided{fmt::format("the stack has {} instructions", total)};
+  return std::nullopt;
+}
+
+std::string describe(const Difference& difference) {
+  std::string arguments;
+  for (const std::uint64_t argument : difference.witness.args)
+    arguments += fmt::format("{}{:#x}", arguments.empty() ? "" : ", ", argument);
+  const auto nr = static_cast<std::uint32_t>(difference.witness.nr);
+  const std::string ip =
+      difference.witness.instruction_pointer == 0
+          ? std::string()
+          : fmt::format(" at {:#x}", std::uint64_t{difference.witness.instruction_pointer});
+  return fmt::format("differs for {}({}){}: stack {}, flat {}", place(difference.witness.arch, nr), arguments,
+                     ip, abi::to_string(difference.stack), abi::to_string(difference.flat));
+}
+
+}  // namespace
+
+Outcome prove(program::CodeView flat, std::span<const program::Code> stack, const Options& options) {
+  if (const auto accepted = program::check(flat); !accepted) return Unacceptable{accepted.error().what};
+  if (const std::uint32_t length = program::converted_length(flat); length > program::kMaxChainLength)
+    return Unacceptable{
+        fmt::format("converts to {} instructions, more than {}", length, program::kMaxChainLength)};
+  if (auto refused = refuse_stack(stack)) return *refused;
+  if (stack.size() == 1 && program::same_code(flat, stack[0])) return ProgramMaker::make(flat);
+  return Proof(flat, stack, options).run();
+}
+
+std::string to_string(const Outcome& outcome) {
+  if (std::holds_alternative<program::VerifiedProgram>(outcome)) return "equal";
+  if (const auto* difference = std::get_if<Difference>(&outcome)) return describe(*difference);
+  if (const auto* loss = std::get_if<CacheLoss>(&outcome))
+    return "equal, but the kernel's cache would no longer answer " + place(loss->arch, loss->nr);
+  if (const auto* unacceptable = std::get_if<Unacceptable>(&outcome))
+    return "the kernel would refuse it: " + unacceptable->reason;
+  return "not decided: " + std::get<Undecided>(outcome).reason;
+}
+
+}  // namespace seccompress::verify
