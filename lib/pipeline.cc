@@ -13,12 +13,6 @@
 namespace seccompress {
 namespace {
 
-double cpu_microseconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
-}
-
 // Adds the CPU time of its own lifetime to `sum`.
 class StageTimer {
  public:
@@ -58,6 +52,12 @@ std::string difference_text(const verify::Outcome& outcome) {
 }
 
 }  // namespace
+
+double cpu_microseconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
+}
 
 std::vector<program::Code> Stack::programs() const {
   std::vector<program::Code> all;

@@ -36,7 +36,9 @@ struct CompiledLayer {
   std::optional<policy::Policy> policy;            // for policy layers
 };
 
-// CPU time of each stage in microseconds (CLOCK_THREAD_CPUTIME_ID).
+double cpu_microseconds();  // CLOCK_THREAD_CPUTIME_ID
+
+// CPU time of each stage in microseconds.
 struct Timings {
   double read = 0, lower = 0, merge = 0, emit = 0, verify = 0;
   double total() const { return read + lower + merge + emit + verify; }

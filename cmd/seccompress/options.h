@@ -21,7 +21,7 @@ struct OutputOptions {
 
 // What layers are read and compiled with; texts as typed, Session makes sense of them.
 struct CompileOptions {
-  std::string arch, caps, kernel, weights;
+  std::string arch, caps, kernel, runtime, weights;
   bool no_cache_model = false;
   bool timings = false;
   Lint lint = Lint::warn;

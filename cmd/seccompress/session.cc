@@ -58,22 +58,35 @@ Result<void> Session::prepare() {
     TRY_ASSIGN(const std::string text, read_file(compile_.weights, kMaxWeightsBytes));
     TRY_ASSIGN(options_.emit.weights, emit::Weights::parse(text, compile_.weights, diagnostics_));
   }
+  if (!compile_.runtime.empty()) {
+    const auto runtime = policy::runtime_from_name(compile_.runtime);
+    if (!runtime) return failure(Errc::malformed, "--runtime: unknown runtime '" + compile_.runtime + "'; known are runc, crun, youki");
+    runtime_ = *runtime;
+  }
   options_.emit.cache_model = !compile_.no_cache_model;
   return {};
 }
 
 Result<Stack> Session::compile(const std::vector<std::string>& layers) {
   Stack stack = make_stack(options_);
-  for (const std::string& layer : layers) {
-    TRY_ASSIGN(const read::LayerSpec spec, read::parse_layer_spec(layer));
-    TRY(add_layer(stack, spec, options_, diagnostics_));
+  for (const std::string& name : layers) {
+    const double start = cpu_microseconds();
+    TRY_ASSIGN(read::Layer layer, read(name));
+    stack.timings.read += cpu_microseconds() - start;
+    TRY(add_layer(stack, std::move(layer), options_, diagnostics_));
   }
   return stack;
 }
 
 Result<read::Layer> Session::read(const std::string& layer) {
   TRY_ASSIGN(const read::LayerSpec spec, read::parse_layer_spec(layer));
-  return read::read(spec, options_.read, diagnostics_);
+  TRY_ASSIGN(read::Layer result, read::read(spec, options_.read, diagnostics_));
+  if (auto* policy = std::get_if<policy::Policy>(&result.content)) {
+    auto applied = policy::apply_runtime(std::move(*policy), runtime_);
+    if (!applied) return failure(applied.error().code, read::to_string(result.spec) + ": " + applied.error().what);
+    *policy = std::move(*applied);
+  }
+  return result;
 }
 
 bool Session::hidden(const Diagnostic& diagnostic) const {

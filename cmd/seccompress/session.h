@@ -8,6 +8,7 @@
 
 #include "options.h"
 #include "pipeline.h"
+#include "policy/runtime.h"
 
 namespace seccompress::cmd {
 
@@ -19,6 +20,7 @@ class Session {
   Result<void> prepare();
   // Layers as typed, oldest first.
   Result<Stack> compile(const std::vector<std::string>& layers);
+  // One layer; a policy as the runtime of --runtime takes it.
   Result<read::Layer> read(const std::string& layer);
   // Shows what the readers found. An error when warnings count as errors (--lint=error) and there are some.
   Result<void> show_diagnostics();
@@ -39,6 +41,7 @@ class Session {
   CompileOptions compile_;
   OutputOptions output_;
   PipelineOptions options_;
+  policy::Runtime runtime_ = policy::Runtime::none;
   Diagnostics diagnostics_;
   bool shown_ = false;
 };
