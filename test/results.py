@@ -10,7 +10,6 @@ there (a script, a crash before the first result) counts as one, by meson-logs/t
 import collections
 import json
 import pathlib
-import re
 import sys
 import xml.etree.ElementTree
 
@@ -32,8 +31,8 @@ def targets(build, suites):
             yield from (str(pathlib.Path(name).resolve().relative_to(top)) for name in target['filename'])
 
 
-def cases_by_test(build):
-    """(test's name) -> counts of its GoogleTest cases; meson names its suites PROJECT.TEST.SUITE."""
+def cases_by_suite(build):
+    """{name of a suite: counts of its cases}; meson names GoogleTest's suites PROJECT.TEST.SUITE."""
     found = collections.defaultdict(collections.Counter)
     log = pathlib.Path(build) / 'meson-logs' / 'testlog.junit.xml'
     if not log.exists():
@@ -51,14 +50,13 @@ def cases_by_test(build):
 
 def count(build):
     total = collections.Counter()
-    suites = cases_by_test(build)
-    log = pathlib.Path(build) / 'meson-logs' / 'testlog.json'
-    for line in log.read_text().splitlines():
+    suites = cases_by_suite(build)
+    for line in (pathlib.Path(build) / 'meson-logs' / 'testlog.json').read_text().splitlines():
         test = json.loads(line)
-        name = re.sub(r'^.* / ', '', test['name'])
-        cases = sum((counts for suite, counts in suites.items() if f'.{name}.' in f'{suite}.'), collections.Counter())
+        prefix = f"seccompress.{test['name']}."
+        cases = sum((counts for suite, counts in suites.items() if suite.startswith(prefix)), collections.Counter())
         outcome = 'passed' if test['result'] in PASSED else 'skipped' if test['result'] in SKIPPED else 'failed'
-        if test.get('protocol') == 'exitcode' or not cases:
+        if not cases:
             cases = collections.Counter({outcome: 1})
         elif outcome == 'failed' and not cases['failed']:
             cases['failed'] += 1  # it crashed or ran out of time between two cases
