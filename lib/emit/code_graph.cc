@@ -19,11 +19,12 @@ std::size_t CodeGraph::Hash::operator()(const Op& op) const {
   return hash ^ (hash >> 32U);
 }
 
-OpId CodeGraph::intern(const Op& op, std::uint32_t weight) {
+OpId CodeGraph::intern(const Op& op, std::uint32_t weight, double yes_share) {
   const auto [entry, is_new] = index_.try_emplace(op, static_cast<OpId>(ops_.size()));
   if (is_new) {
     ops_.push_back(op);
     weights_.push_back(weight);
+    yes_shares_.push_back(yes_share);
   }
   return entry->second;
 }
@@ -38,10 +39,22 @@ OpId CodeGraph::mask(std::uint32_t bits, OpId next) {
   return intern({BPF_ALU | BPF_AND | BPF_K, bits, next, 0}, sum(weights_[next], 0));
 }
 
-OpId CodeGraph::jump(std::uint16_t operation, std::uint32_t k, OpId yes, OpId no) {
+OpId CodeGraph::jump(std::uint16_t operation, std::uint32_t k, OpId yes, OpId no, double yes_share) {
   if (yes == no) return yes;
   const auto code = static_cast<std::uint16_t>(BPF_JMP | BPF_K | operation);
-  return intern({code, k, yes, no}, sum(weights_[yes], weights_[no]));
+  return intern({code, k, yes, no}, sum(weights_[yes], weights_[no]), yes_share);
+}
+
+std::vector<double> CodeGraph::flow(OpId root) const {
+  std::vector<double> flow(ops_.size(), 0.0);
+  flow[root] = 1.0;
+  for (OpId id = root + 1; id-- > 0;) {  // an operation is made after its successors
+    const Op& op = ops_[id];
+    if (BPF_CLASS(op.code) == BPF_RET) continue;
+    flow[op.yes] += flow[id] * yes_shares_[id];
+    if (BPF_CLASS(op.code) == BPF_JMP) flow[op.no] += flow[id] * (1.0 - yes_shares_[id]);
+  }
+  return flow;
 }
 
 }  // namespace seccompress::emit

@@ -26,15 +26,20 @@ class CodeGraph {
   OpId load(abi::Word word, OpId next);
   OpId mask(std::uint32_t bits, OpId next);
   // operation: BPF_JEQ, BPF_JGE, BPF_JGT or BPF_JSET. Both targets the same: the target itself.
-  OpId jump(std::uint16_t operation, std::uint32_t k, OpId yes, OpId no);
+  // yes_share: how often the test holds, of the times it is made (an estimate, for layout only).
+  OpId jump(std::uint16_t operation, std::uint32_t k, OpId yes, OpId no, double yes_share);
 
   const Op& op(OpId id) const { return ops_[id]; }
   // Instructions below an operation if nothing were shared; saturates.
   std::uint32_t weight(OpId id) const { return weights_[id]; }
+  double yes_share(OpId id) const { return yes_shares_[id]; }
   std::size_t size() const { return ops_.size(); }
 
+  // How often each operation is executed, per execution of `root`.
+  std::vector<double> flow(OpId root) const;
+
  private:
-  OpId intern(const Op& op, std::uint32_t weight);
+  OpId intern(const Op& op, std::uint32_t weight, double yes_share = 1.0);
   struct Hash {
     std::size_t operator()(const Op& op) const;
   };
@@ -45,6 +50,7 @@ class CodeGraph {
   };
   std::vector<Op> ops_;
   std::vector<std::uint32_t> weights_;
+  std::vector<double> yes_shares_;
   std::unordered_map<Op, OpId, Hash, Equal> index_;
 };
 

@@ -14,6 +14,7 @@
 #include "emit/dispatch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::size_t kWindow = 24;
 constexpr std::size_t kMaxChain = 6;
-constexpr double kSizeCost = 1e-3;  // of the total weight, per test
+constexpr double kSizeCost = 1e-2;  // of the total weight, per test
 
 using Ranges = std::vector<Range>;
 
@@ -48,9 +49,9 @@ void join_equal_neighbours(Ranges& ranges) {
 }
 
 // A >= bound. A constant with bit 31 costs an extra converted instruction (it is sign extended).
-OpId at_least(CodeGraph& graph, std::uint32_t bound, OpId yes, OpId no) {
-  if (bound == 0x80000000U) return graph.jump(BPF_JGT, 0x7fffffffU, yes, no);
-  return graph.jump(BPF_JGE, bound, yes, no);
+OpId at_least(CodeGraph& graph, std::uint32_t bound, OpId yes, OpId no, double yes_share) {
+  if (bound == 0x80000000U) return graph.jump(BPF_JGT, 0x7fffffffU, yes, no, yes_share);
+  return graph.jump(BPF_JGE, bound, yes, no, yes_share);
 }
 
 // The exit that all non-single ranges share and the single exceptions to it; empty when there is none.
@@ -59,6 +60,7 @@ struct Chain {
   OpId base = 0;
   std::vector<Range> exceptions;  // heaviest first
   double cost = 0;                // weighted tests
+  double weight = 0;              // of all ranges
 };
 
 Chain chain_of(std::span<const Range> ranges) {
@@ -71,7 +73,8 @@ Chain chain_of(std::span<const Range> ranges) {
     chain.exceptions.push_back(range);
   }
   std::ranges::stable_sort(chain.exceptions, std::greater<>(), &Range::weight);
-  double left = weight_of(ranges);
+  chain.weight = weight_of(ranges);
+  double left = chain.weight;
   for (const Range& range : chain.exceptions) {
     chain.cost += left;
     left -= range.weight;
@@ -82,8 +85,12 @@ Chain chain_of(std::span<const Range> ranges) {
 
 OpId emit_chain(CodeGraph& graph, const Chain& chain) {
   OpId rest = chain.base;
-  for (auto range = chain.exceptions.rbegin(); range != chain.exceptions.rend(); ++range)
-    rest = graph.jump(BPF_JEQ, range->first, range->exit, rest);
+  double weight = chain.weight;
+  for (const Range& range : chain.exceptions) weight -= range.weight;
+  for (auto range = chain.exceptions.rbegin(); range != chain.exceptions.rend(); ++range) {
+    weight += range->weight;
+    rest = graph.jump(BPF_JEQ, range->first, range->exit, rest, range->weight / weight);
+  }
   return rest;
 }
 
@@ -123,7 +130,8 @@ class Window {
     const std::size_t split = at(i, j).split;
     if (split == kUseChain) return emit_chain(graph_, chain_of(part(i, j)));
     const OpId lower = emit(i, split), upper = emit(split + 1, j);
-    return at_least(graph_, ranges_[split + 1].first, upper, lower);
+    const double share = weight_of(part(split + 1, j)) / weight_of(part(i, j));
+    return at_least(graph_, ranges_[split + 1].first, upper, lower, share);
   }
 
   CodeGraph& graph_;
@@ -133,6 +141,13 @@ class Window {
   std::vector<Best> best_;
 };
 
+// Entropy of a choice that goes one way `part` times out of `whole`, times whole.
+double choice(double part, double whole) {
+  const double rest = whole - part;
+  if (part <= 0 || rest <= 0) return 0;
+  return part * std::log2(whole / part) + rest * std::log2(whole / rest);
+}
+
 class Dispatcher {
  public:
   Dispatcher(CodeGraph& graph, double total) : graph_(graph), size_cost_(total * kSizeCost) {}
@@ -140,46 +155,60 @@ class Dispatcher {
   OpId build(Ranges ranges) {
     join_equal_neighbours(ranges);
     if (ranges.size() == 1) return ranges.front().exit;
-    if (ranges.size() <= 2) return Window(graph_, ranges, size_cost_).emit();
-    const std::size_t hot = hottest_single(ranges);
-    if (hot < ranges.size()) return test_hot(std::move(ranges), hot);
+    const double whole = weight_of(ranges);
+    const Gain split = best_split(ranges, whole), single = best_single(ranges, whole);
+    if (ranges.size() > 2 && single.bits > split.bits) return test_single(std::move(ranges), single.at, whole);
     if (ranges.size() <= kWindow) return Window(graph_, ranges, size_cost_).emit();
-    return split(std::move(ranges));
+    return test_bound(ranges, split.at, whole);
   }
 
  private:
-  // A single value that carries more than a third of the weight; ranges.size() if there is none.
-  static std::size_t hottest_single(const Ranges& ranges) {
-    const double third = weight_of(ranges) / 3;
-    for (std::size_t i = 0; i < ranges.size(); ++i)
-      if (is_single(ranges[i]) && ranges[i].weight > third) return i;
-    return ranges.size();
-  }
+  struct Gain {
+    double bits = 0;  // times the weight
+    std::size_t at = 0;
+  };
 
-  OpId test_hot(Ranges ranges, std::size_t hot) {
-    const Range single = ranges[hot];
-    // Its value cannot occur any more: a neighbour takes its place.
-    if (hot > 0)
-      ranges[hot - 1].last = single.last;
-    else
-      ranges[hot + 1].first = single.first;
-    ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(hot));
-    return graph_.jump(BPF_JEQ, single.first, single.exit, build(std::move(ranges)));
-  }
-
-  OpId split(Ranges ranges) {
-    const double half = weight_of(ranges) / 2;
+  // The first range of the upper part.
+  static Gain best_split(const Ranges& ranges, double whole) {
+    Gain best;
     double below = 0;
-    std::size_t at = 1;  // first range of the upper part
-    for (; at + 1 < ranges.size(); ++at) {
-      below += ranges[at - 1].weight;
-      if (below + ranges[at].weight / 2 > half) break;
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+      below += ranges[i - 1].weight;
+      if (const double bits = choice(below, whole); bits > best.bits) best = {bits, i};
     }
-    const std::uint32_t bound = ranges[at].first;
+    return best;
+  }
+
+  // A single value tested on its own also joins its neighbours when they share an exit.
+  static Gain best_single(const Ranges& ranges, double whole) {
+    Gain best;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      if (!is_single(ranges[i])) continue;
+      double bits = choice(ranges[i].weight, whole);
+      if (i > 0 && i + 1 < ranges.size() && ranges[i - 1].exit == ranges[i + 1].exit)
+        bits += choice(ranges[i - 1].weight, ranges[i - 1].weight + ranges[i + 1].weight);
+      if (bits > best.bits) best = {bits, i};
+    }
+    return best;
+  }
+
+  OpId test_single(Ranges ranges, std::size_t at, double whole) {
+    const Range single = ranges[at];
+    // Its value cannot occur any more: a neighbour takes its place.
+    if (at > 0)
+      ranges[at - 1].last = single.last;
+    else
+      ranges[at + 1].first = single.first;
+    ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(at));
+    return graph_.jump(BPF_JEQ, single.first, single.exit, build(std::move(ranges)), single.weight / whole);
+  }
+
+  OpId test_bound(const Ranges& ranges, std::size_t at, double whole) {
     const auto middle = ranges.begin() + static_cast<std::ptrdiff_t>(at);
     const OpId lower = build(Ranges(ranges.begin(), middle));
     const OpId upper = build(Ranges(middle, ranges.end()));
-    return at_least(graph_, bound, upper, lower);
+    const double share = weight_of({middle, ranges.end()}) / whole;
+    return at_least(graph_, ranges[at].first, upper, lower, share);
   }
 
   CodeGraph& graph_;

@@ -146,9 +146,15 @@ class Compiler {
       const double share = options_.cache_model && is_allow(piece.node) ? kCachedShare : 1.0;
       return share * numbers_.of_range(first, piece.last);
     }
-    // High halves are nearly always 0; nothing is known of the others.
+    // High halves are nearly always 0; of the others only that calls are mostly made to succeed.
     const bool high = word % 2 == 1;
-    return high && first == 0 ? 20.0 : 1.0;
+    return (high && first == 0 ? 20.0 : 1.0) * likeliness(piece.node);
+  }
+
+  // Of an outcome of an argument test.
+  double likeliness(Node node) const {
+    if (!store_.is_terminal(node)) return 4.0;
+    return store_.verdict(node) == abi::kAllow ? 8.0 : 1.0;
   }
 
   static double arch_weight(std::uint32_t first, std::uint32_t last) {
@@ -183,10 +189,11 @@ class Compiler {
     Holding holding{true, word, kWholeWord};
     if (test_length(cube) == 2) holding.mask = mask;  // AND takes the other bits away
     const OpId in = compile(inside, holding), out = compile(outside, holding);
-    if (mask == kWholeWord) return graph_.jump(BPF_JEQ, value, in, out);
-    if (value == 0) return graph_.jump(BPF_JSET, mask, out, in);
-    if (std::has_single_bit(mask)) return graph_.jump(BPF_JSET, mask, in, out);
-    return graph_.mask(mask, graph_.jump(BPF_JEQ, value, in, out));
+    const double share = likeliness(inside) / (likeliness(inside) + likeliness(outside));
+    if (mask == kWholeWord) return graph_.jump(BPF_JEQ, value, in, out, share);
+    if (value == 0) return graph_.jump(BPF_JSET, mask, out, in, 1 - share);
+    if (std::has_single_bit(mask)) return graph_.jump(BPF_JSET, mask, in, out, share);
+    return graph_.mask(mask, graph_.jump(BPF_JEQ, value, in, out, share));
   }
 
   OpId test_cube(Node node, abi::Word word, const ExitValues& cube, const std::vector<ExitValues>& exits) {
@@ -242,8 +249,10 @@ class Compiler {
       return graph_.ret(abi::kKillProcess);
     }
     const Holding holding{true, word, kWholeWord};
-    const OpId yes = compile(store_.cofactor(node, word, bit, bit), holding);
-    return graph_.jump(BPF_JSET, bit, yes, compile(store_.cofactor(node, word, bit, 0), holding));
+    const Node set = store_.cofactor(node, word, bit, bit), clear = store_.cofactor(node, word, bit, 0);
+    const double share = likeliness(set) / (likeliness(set) + likeliness(clear));
+    const OpId yes = compile(set, holding);
+    return graph_.jump(BPF_JSET, bit, yes, compile(clear, holding), share);
   }
 
   Store& store_;

@@ -7,6 +7,10 @@
 // most do. Where one does not, a JA in the fall-through position carries it; a far RET is written again,
 // which costs the same instruction and no extra execution.
 //
+// A test whose two offsets are both non-zero costs one converted instruction more on its false edge
+// (net/core/filter.c writes Jcc and JA), and so does JSET with jt == 0. Where that edge is taken often enough,
+// a RET that is one of the targets is written again as the fall-through.
+//
 // Weakness: a shared operation that was placed early may be far away and cost its users a JA.
 #include "emit/layout.h"
 
@@ -19,11 +23,13 @@ namespace seccompress::emit {
 namespace {
 
 constexpr std::uint32_t kReach = 255;  // jt and jf are 8 bits
+constexpr double kWorthAnInstruction = 0.004;  // executed instructions saved per run of the program
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
 class Writer {
  public:
-  explicit Writer(const CodeGraph& graph) : graph_(graph), place_of_(graph.size(), kNowhere) {}
+  Writer(const CodeGraph& graph, OpId root)
+      : graph_(graph), flow_(graph.flow(root)), place_of_(graph.size(), kNowhere) {}
 
   Result<program::Code> write(OpId root) {
     place(root);
@@ -84,6 +90,7 @@ class Writer {
     place(far);
     place(near);
     if (full_) return;
+    if (copy_for_fall_through(id, op)) return;
     std::uint32_t near_offset = distance(near), far_offset = distance(far);
     if (near_offset > kReach) {  // placed long ago
       bring_next(near);
@@ -103,6 +110,23 @@ class Writer {
     push(id, yes_is_near ? near_offset : far_offset, yes_is_near ? far_offset : near_offset);
   }
 
+  // Writes a RET again in front of everything and lets the test fall through to it.
+  bool copy_for_fall_through(OpId id, const Op& op) {
+    const bool falls_through = distance(op.no) == 0 || (distance(op.yes) == 0 && BPF_OP(op.code) != BPF_JSET);
+    if (falls_through || flow_[id] * (1.0 - graph_.yes_share(id)) < kWorthAnInstruction) return false;
+    if (is_return(op.no) && distance(op.yes) < kReach) {
+      push(op.no);
+      push(id, distance(op.yes), 0);
+      return true;
+    }
+    if (is_return(op.yes) && BPF_OP(op.code) != BPF_JSET && distance(op.no) < kReach) {
+      push(op.yes);
+      push(id, 0, distance(op.no));
+      return true;
+    }
+    return false;
+  }
+
   // Which successor falls through? One that is placed already cannot; else the lighter one. JSET's true
   // edge costs an extra converted instruction when it falls through (net/core/filter.c inverts only
   // JEQ, JGT and JGE), so there the false edge does unless it is much heavier.
@@ -113,6 +137,7 @@ class Writer {
   }
 
   const CodeGraph& graph_;
+  std::vector<double> flow_;
   std::vector<std::uint32_t> place_of_;
   program::Code reversed_;
   bool full_ = false;
@@ -120,6 +145,6 @@ class Writer {
 
 }  // namespace
 
-Result<program::Code> layout(const CodeGraph& graph, OpId root) { return Writer(graph).write(root); }
+Result<program::Code> layout(const CodeGraph& graph, OpId root) { return Writer(graph, root).write(root); }
 
 }  // namespace seccompress::emit
