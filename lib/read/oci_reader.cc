@@ -39,13 +39,27 @@ const Value* find_profile(json::Cursor& cursor, const Value& root) {
   return linux_part == nullptr ? nullptr : child(cursor, *linux_part, "seccomp");
 }
 
+// Runtimes ignore what only docker's own reader understands, and the rule then holds everywhere.
+void warn_docker_key(json::Cursor& cursor, const Value& object, std::string_view key) {
+  const Value* value = object.find(key);
+  if (value == nullptr || (value->text.empty() && value->elements.empty() && value->members.empty())) return;
+  cursor.warning("docker-key", *value, "\"" + std::string(key) + "\" is docker's and is ignored here",
+                 "read the file as docker: if it is meant");
+}
+
+void check_entry_keys(json::Cursor& cursor, const Value& entry) {
+  if (entry.kind != Kind::object) return;
+  cursor.check_keys(entry, {"names", "name", "action", "errnoRet", "args", "comment", "includes", "excludes", "errno"});
+  for (const std::string_view key : {"includes", "excludes", "errno"}) warn_docker_key(cursor, entry, key);
+}
+
 void check_keys(json::Cursor& cursor, const Value& profile) {
   cursor.check_keys(profile, {"defaultAction", "defaultErrnoRet", "architectures", "flags", "listenerPath",
-                              "listenerMetadata", "syscalls"});
+                              "listenerMetadata", "syscalls", "archMap", "defaultErrno", "comment"});
+  for (const std::string_view key : {"archMap", "defaultErrno"}) warn_docker_key(cursor, profile, key);
   const Value* entries = profile.find("syscalls");
   if (entries == nullptr) return;
-  for (const Value& entry : entries->elements)
-    if (entry.kind == Kind::object) cursor.check_keys(entry, {"names", "name", "action", "errnoRet", "args"});
+  for (const Value& entry : entries->elements) check_entry_keys(cursor, entry);
 }
 
 }  // namespace

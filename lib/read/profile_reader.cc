@@ -211,6 +211,7 @@ void ProfileReader::read_entry(Policy& policy, const Value& entry, const Format&
   auto names = read_names(entry, format);
   auto conditions = read_conditions(entry);
   if (!applies || !verdict || !names || !conditions || !*applies) return;
+  warn_unknown_names(entry);
   rule.verdict = *verdict;
   rule.names = std::move(*names);
   rule.all_of = std::move(*conditions);
@@ -233,24 +234,23 @@ std::optional<std::vector<std::string>> ProfileReader::read_names(const Value& e
   if (has_single) {
     const std::string* text = cursor_.string(*single);
     if (text == nullptr) return std::nullopt;
-    warn_unknown_names(*single);
     return std::vector<std::string>{*text};
   }
   if (names == nullptr) names = cursor_.require(entry, "names");
   if (names == nullptr) return std::nullopt;
   auto list = cursor_.strings(*names);
   if (list && list->empty()) cursor_.warning("no-names", entry, "the entry names no call", "remove it");
-  if (list) warn_unknown_names(*names);
   return list;
 }
 
-void ProfileReader::warn_unknown_names(const Value& names) {
+void ProfileReader::warn_unknown_names(const Value& entry) {
   const auto check = [this](const Value& name) {
     if (!abi::is_syscall_name(name.text))
       cursor_.warning("unknown-syscall", name, "unknown system call " + quoted(name.text) + " is skipped");
   };
-  if (names.kind == Kind::string) check(names);
-  for (const Value& name : names.elements) check(name);
+  const Value* names = entry.find("names");
+  if (names != nullptr && !names->elements.empty()) std::for_each(names->elements.begin(), names->elements.end(), check);
+  else if (const Value* single = entry.find("name"); single != nullptr) check(*single);
 }
 
 std::optional<std::vector<Condition>> ProfileReader::read_conditions(const Value& entry) {

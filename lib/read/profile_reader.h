@@ -37,8 +37,6 @@ class ProfileReader {
   void add_native(policy::Policy& policy);
 
  private:
-  struct Split;
-
   std::optional<abi::Verdict> read_verdict(const json::Value& object, std::string_view action_key,
                                            std::string_view errno_key, std::string_view string_errno_key);
   std::optional<std::uint16_t> read_errno(const json::Value& value);
@@ -47,7 +45,7 @@ class ProfileReader {
   void read_listener(policy::Policy& policy, const json::Value& profile);
   void read_entry(policy::Policy& policy, const json::Value& entry, const Format& format);
   std::optional<std::vector<std::string>> read_names(const json::Value& entry, const Format& format);
-  void warn_unknown_names(const json::Value& names);
+  void warn_unknown_names(const json::Value& entry);
   std::optional<std::vector<policy::Condition>> read_conditions(const json::Value& entry);
   std::optional<policy::Condition> read_condition(const json::Value& argument);
   void add_rules(policy::Policy& policy, const json::Value& entry, policy::Rule rule);
