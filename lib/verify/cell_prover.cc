@@ -12,6 +12,13 @@ namespace {
 
 constexpr std::size_t kKeepNodes = std::size_t{1} << 15;
 
+abi::SeccompData some_input(const Cell& cell) {
+  abi::SeccompData data{};
+  data.arch = cell.arch->representative();
+  abi::write_word(data, abi::kNr, cell.nr.first);
+  return data;
+}
+
 }  // namespace
 
 CellProver::CellProver(std::span<const Subject> subjects, const Residues& residues, std::uint32_t node_limit,
@@ -31,10 +38,12 @@ CellProof CellProver::prove(const Cell& cell, std::span<const Item> newest_first
     CellProof proof = attempt(cell, newest_first, flat, mode, false);
     if (executor_.trouble() == Trouble::needs_plane) proof = attempt(cell, newest_first, flat, mode, true);
     if (executor_.trouble() == Trouble::none) return proof;
-    if (budget_.exhausted()) break;
+    if (budget_.exhausted() || executor_.trouble() == Trouble::verdicts) break;
   }
   CellProof proof;
-  proof.reason = budget_.exhausted() ? "the step limit was reached" : "needs more nodes than the limit";
+  proof.witness = some_input(cell);
+  proof.reason =
+      budget_.exhausted() ? "the step limit was reached" : "needs more nodes or verdicts than the limit";
   return proof;
 }
 
@@ -54,8 +63,7 @@ CellProof CellProver::attempt(const Cell& cell, std::span<const Item> newest_fir
   proof.kind = where == kFalse ? CellProof::Kind::equal : CellProof::Kind::differs;
   proof.for_this_cell_only = plane || executor_.used_plane();
   proof.exact = !executor_.used_fresh();
-  proof.witness.arch = cell.arch->representative();
-  abi::write_word(proof.witness, abi::kNr, cell.nr.first);
+  proof.witness = some_input(cell);
   if (executor_.trouble() == Trouble::none && where != kFalse) bdd_.satisfy(where, proof.witness);
   return proof;
 }

@@ -13,7 +13,7 @@ namespace {
 using program::Instruction;
 
 constexpr std::uint32_t kMaxFreshWords = 1000;
-constexpr std::size_t kMaxVerdicts = 4096;  // of one run
+constexpr std::size_t kMaxVerdicts = 1024;  // of one run
 constexpr std::size_t kMaxValues = std::size_t{1} << 16;
 constexpr std::uint32_t kRelationOperation = 0x1000;  // a comparison as an operation; + Relation
 
@@ -450,7 +450,7 @@ void Executor::return_value(Value a, Edge region, Regions& results) {
 void Executor::split_verdicts(const Bits& bits, int bit, abi::Verdict prefix, Edge region, Regions& results) {
   if (region == kFalse || trouble() != Trouble::none) return;
   if (results.size() > kMaxVerdicts) {
-    trouble_ = Trouble::overflow;
+    trouble_ = Trouble::verdicts;
     return;
   }
   budget_.spend(1 + results.size() / 8);

@@ -41,7 +41,8 @@ void add_region(Bdd& bdd, Regions& regions, abi::Verdict verdict, Edge where);
 enum class Trouble : std::uint8_t {
   none,
   needs_plane,  // a test inside the cell depends on arch or nr: run again with their bits as variables
-  overflow,     // nodes, fresh words, verdicts or steps
+  overflow,     // nodes, values, fresh words or steps
+  verdicts,     // RET A has too many values
 };
 
 class Executor {

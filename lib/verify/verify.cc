@@ -227,17 +227,20 @@ Proof::Failure Proof::prove_cell(const ArchClass& arch, std::uint32_t cell) {
     if (!proof.for_this_cell_only) remember(pair);
     return std::nullopt;
   }
-  if (proof.kind == CellProof::Kind::differs) return judge(proof);
-  return Undecided{place(arch.representative(), cells_->first(cell)) + ": " + proof.reason};
+  return judge(proof);
 }
 
+// Not equal as far as the prover can tell.
 Proof::Failure Proof::judge(const CellProof& proof) {
-  if (proof.exact || differ(proof.witness)) return difference(proof.witness);
+  const bool shown = proof.kind == CellProof::Kind::differs;
+  if (shown && (proof.exact || differ(proof.witness))) return difference(proof.witness);
   if (const auto found = search(proof.witness)) return difference(*found);
+  const auto nr = static_cast<std::uint32_t>(proof.witness.nr);
   return Undecided{
-      place(proof.witness.arch, static_cast<std::uint32_t>(proof.witness.nr)) +
-      ": depends on a multiplication, a division or a shift by a register, or on arithmetic beyond the "
-      "node limit"};
+      place(proof.witness.arch, nr) + ": " +
+      (shown ? "depends on a multiplication, a division or a shift by a register, or on arithmetic that "
+               "needs more nodes than the limit"
+             : proof.reason)};
 }
 
 bool Proof::differ(const abi::SeccompData& data) const {
@@ -250,7 +253,7 @@ Outcome Proof::difference(const abi::SeccompData& witness) const {
   return Difference{witness, program::interpret_stack(stack_, witness), program::interpret(flat_, witness)};
 }
 
-// Where fresh words stand for results nobody computed, a witness may be none: try some arguments near it.
+// Some arguments near an input that may be no witness (fresh words, a limit).
 std::optional<abi::SeccompData> Proof::search(abi::SeccompData near) const {
   std::uint64_t random = 1;
   for (int round = 0; round < 512; ++round) {

@@ -280,7 +280,8 @@ TEST(Prove, FollowsVerdictsThatAreComputed) {
   // All words of an argument as verdicts are too many, except for the same code.
   const Code any = {ld(arg_low(2)), ret_a()};
   EXPECT_EQ(outcome(any, {any}), "equal");
-  EXPECT_EQ(outcome(any, {any, any}), "not decided: x86_64 read: needs more nodes than the limit");
+  EXPECT_EQ(outcome(any, {any, any}),
+            "not decided: x86_64 read: needs more nodes or verdicts than the limit");
 }
 
 TEST(Prove, TakesReferenceProgramsOfAnyLength) {
