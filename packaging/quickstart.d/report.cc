@@ -111,8 +111,9 @@ Result<void> who(const Inputs& inputs, const std::string& path) {
 // ---- costs -------------------------------------------------------------------------------------------------
 
 std::string ratio(double before, double after) {
-  if (after <= 0) return before <= 0 ? "" : "answered by the kernel's cache";
-  return fmt::format("{:.3g} times less", before / after);
+  if (after <= 0) return "the kernel's cache answers";
+  const double times = before / after;
+  return times < 10 ? fmt::format("{:.1f}x less", times) : fmt::format("{:.0f}x less", times);
 }
 
 void add_count(Table& table, const std::string& name, std::size_t before, std::size_t after) {
