@@ -18,8 +18,6 @@
 namespace seccompress::diagram {
 namespace {
 
-using Runs = std::vector<Run>;
-
 constexpr std::size_t kInitialTable = 1U << 12;
 constexpr std::size_t kMaxMemo = 1U << 20;
 
@@ -41,11 +39,39 @@ std::uint32_t hash_runs(std::uint8_t level, std::span<const Run> runs) {
   return static_cast<std::uint32_t>(mix(hash));
 }
 
-void append(Runs& runs, std::uint8_t last, Node node) {
-  if (!runs.empty() && runs.back().node == node)
-    runs.back().last = last;
-  else
-    runs.push_back({last, node});
+// The runs of one node under construction: at most 256, so no allocation.
+class RunBuffer {
+ public:
+  void append(unsigned last, Node node) {
+    if (count_ > 0 && runs_[count_ - 1].node == node)
+      runs_[count_ - 1].last = static_cast<std::uint8_t>(last);
+    else
+      runs_[count_++] = {static_cast<std::uint8_t>(last), node};
+  }
+  std::span<const Run> view() const { return {runs_.data(), count_}; }
+
+ private:
+  std::array<Run, 256> runs_;  // left uninitialized: only count_ of them are read
+  std::size_t count_ = 0;
+};
+
+// One byte of (word & mask) compared with a constant: `equal` goes on with the next byte.
+struct ByteTest {
+  unsigned mask, value;
+  Node below, equal, above;  // outcomes
+};
+
+void append_byte_test(RunBuffer& runs, const ByteTest& test) {
+  if (test.mask == 255) {
+    if (test.value > 0) runs.append(test.value - 1, test.below);
+    runs.append(test.value, test.equal);
+    if (test.value < 255) runs.append(255, test.above);
+    return;
+  }
+  for (unsigned v = 0; v < 256; ++v) {
+    const unsigned masked = v & test.mask;
+    runs.append(v, masked == test.value ? test.equal : masked < test.value ? test.below : test.above);
+  }
 }
 
 }  // namespace
@@ -137,23 +163,23 @@ Store::Memo& Store::memo_slot(Node a, Node b, Node c) {
 // is moved on to the piece that holds the block's last value.
 Node Store::select_block(int rank, int byte, std::uint32_t base, std::span<const Piece> pieces, std::size_t& next) {
   const unsigned shift = static_cast<unsigned>(24 - 8 * byte);
-  Runs runs;
+  RunBuffer runs;
   for (unsigned value = 0; value < 256;) {
     const std::uint32_t first = base | (value << shift);
     const std::uint32_t last_of_byte = first | ((1U << shift) - 1U);
     while (pieces[next].last < first) ++next;
     if (pieces[next].last < last_of_byte) {
-      append(runs, static_cast<std::uint8_t>(value), select_block(rank, byte + 1, first, pieces, next));
+      runs.append(value, select_block(rank, byte + 1, first, pieces, next));
       ++value;
       continue;
     }
     // The piece covers this byte value whole, and perhaps the following ones.
     const std::uint64_t covered = (std::uint64_t{pieces[next].last} + 1 - base) >> shift;
     const unsigned end = static_cast<unsigned>(std::min<std::uint64_t>(256, covered));
-    append(runs, static_cast<std::uint8_t>(end - 1), pieces[next].node);
+    runs.append(end - 1, pieces[next].node);
     value = end;
   }
-  return make(static_cast<std::uint8_t>(4 * rank + byte), runs);
+  return make(static_cast<std::uint8_t>(4 * rank + byte), runs.view());
 }
 
 Node Store::select(abi::Word word, std::span<const Piece> pieces) {
@@ -180,21 +206,14 @@ Node Store::build_predicate(int rank, std::uint32_t mask, Compare compare, std::
   for (int byte = 3; byte >= 0; --byte) {
     const unsigned shift = static_cast<unsigned>(24 - 8 * byte);
     const unsigned mask_byte = (mask >> shift) & 255U, value_byte = (value >> shift) & 255U;
-    if (mask_byte == 0 && value_byte == 0) continue;  // says nothing about this byte
-    const auto child_of = [&](unsigned masked) {
-      if (compare == Compare::set) return (masked & value_byte) != 0 ? yes : result;
-      if (masked == value_byte) return result;
-      return compare != Compare::eq && masked > value_byte ? yes : no;
-    };
-    Runs runs;
-    if (mask_byte == 255 && compare != Compare::set) {  // three runs; no need to look at every value
-      if (value_byte > 0) append(runs, static_cast<std::uint8_t>(value_byte - 1), child_of(0));
-      append(runs, static_cast<std::uint8_t>(value_byte), result);
-      if (value_byte < 255) append(runs, 255, child_of(255));
+    RunBuffer runs;
+    if (compare == Compare::set) {
+      if ((mask_byte & value_byte) == 0) continue;
+      append_byte_test(runs, {mask_byte & value_byte, 0, yes, result, yes});
     } else {
-      for (unsigned v = 0; v < 256; ++v) append(runs, static_cast<std::uint8_t>(v), child_of(v & mask_byte));
+      append_byte_test(runs, {mask_byte, value_byte, no, result, compare == Compare::eq ? no : yes});
     }
-    result = make(static_cast<std::uint8_t>(4 * rank + byte), runs);
+    result = make(static_cast<std::uint8_t>(4 * rank + byte), runs.view());
   }
   return result;
 }
@@ -211,15 +230,15 @@ Node Store::if_then_else(Node predicate, Node yes, Node no) {
   if (known.a == predicate && known.b == yes && known.c == no) return known.result;
   const std::uint8_t at = std::min({level(predicate), level(yes), level(no)});
   Cursor p(*this, predicate, at), y(*this, yes, at), n(*this, no, at);
-  Runs runs;
+  RunBuffer runs;
   for (unsigned last = 0; last < 255;) {
     last = std::min({p.last(*this), y.last(*this), n.last(*this)});
     const Node child = if_then_else(p.node(*this), y.node(*this), n.node(*this));
-    append(runs, static_cast<std::uint8_t>(last), child);
+    runs.append(last, child);
     p.pass(*this, last), y.pass(*this, last), n.pass(*this, last);
     if (last == 255) break;
   }
-  const Node result = make(at, runs);
+  const Node result = make(at, runs.view());
   memo_slot(predicate, yes, no) = {predicate, yes, no, result};
   return result;
 }
@@ -233,14 +252,14 @@ Node Store::stack(Node newer, Node older) {
   if (known.a == newer && known.b == older && known.c == kStackKey) return known.result;
   const std::uint8_t at = std::min(level(newer), level(older));
   Cursor n(*this, newer, at), o(*this, older, at);
-  Runs runs;
+  RunBuffer runs;
   for (unsigned last = 0; last < 255;) {
     last = std::min(n.last(*this), o.last(*this));
-    append(runs, static_cast<std::uint8_t>(last), stack(n.node(*this), o.node(*this)));
+    runs.append(last, stack(n.node(*this), o.node(*this)));
     n.pass(*this, last), o.pass(*this, last);
     if (last == 255) break;
   }
-  const Node result = make(at, runs);
+  const Node result = make(at, runs.view());
   memo_slot(newer, older, kStackKey) = {newer, older, kStackKey, result};
   return result;
 }
