@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kTerminal = 0xffffffffU;
 constexpr std::uint32_t kExclusive = 0x80000000U;  // marks f of a cached exclusive or
 constexpr std::uint32_t kInputLevels = 32 * abi::kWords;
-constexpr std::size_t kCacheSize = std::size_t{1} << 12;
+constexpr std::size_t kCacheSize = std::size_t{1} << 10;
 constexpr std::size_t kLargeCacheSize = std::size_t{1} << 17;
 
 // arch, nr, a0.hi, a0.lo, ..., a5.lo, ip.hi, ip.lo
@@ -44,7 +44,7 @@ std::uint64_t hash_node(std::uint32_t level, Edge high, Edge low) {
 }  // namespace
 
 Bdd::Bdd(std::uint32_t node_limit, Budget& budget)
-    : node_limit_(std::min(node_limit, 1U << 28)), budget_(budget), unique_(1024), cache_(kCacheSize) {
+    : node_limit_(std::min(node_limit, 1U << 28)), budget_(budget), unique_(2048), cache_(kCacheSize) {
   nodes_.reserve(1024);
   reset(Order::word_by_word);
 }
@@ -84,7 +84,7 @@ Edge Bdd::make(std::uint32_t level, Edge high, Edge low) {
       [&](std::uint32_t at) { return hash_node(nodes_[at].level, nodes_[at].high, nodes_[at].low); });
   if (found == next) {
     nodes_.push_back({level, high, low});
-    if (nodes_.size() == 8 * kCacheSize && cache_.size() < kLargeCacheSize)
+    if (nodes_.size() == 4 * kCacheSize && cache_.size() < kLargeCacheSize)
       cache_.assign(kLargeCacheSize, Cached{0, 0, 0});
   }
   return found << 1 | sign;
@@ -141,8 +141,7 @@ Edge Bdd::choose(Edge condition, Edge yes, Edge no) {
 
 Edge Bdd::compare(WordId word, std::uint32_t mask, Relation relation, std::uint32_t value) {
   const auto hash = [](const Predicate& p) {
-    return mix((std::uint64_t{p.mask} << 32 | p.value) +
-               0x9e3779b97f4a7c15U * (4 * p.word + unsigned(p.relation)));
+    return mix((std::uint64_t{p.mask} << 32 | p.value) + 0x9e3779b97f4a7c15U * (4 * p.word + unsigned(p.relation)));
   };
   const Predicate wanted{word, mask, value, relation, kFalse};
   const auto next = static_cast<std::uint32_t>(predicates_.size());
@@ -177,6 +176,19 @@ Edge Bdd::build(WordId word, std::uint32_t mask, Relation relation, std::uint32_
     }
   }
   return edge;
+}
+
+Edge Bdd::member(WordId word, std::span<const Interval> set) { return member_part(word, 32, 0, set); }
+
+// Of the 2^bits values from `first` on. `set` begins at the first interval that ends there or later.
+Edge Bdd::member_part(WordId word, unsigned bits, std::uint32_t first, std::span<const Interval> set) {
+  const auto last = static_cast<std::uint32_t>(first + (1ULL << bits) - 1);
+  while (!set.empty() && set.front().last < first) set = set.subspan(1);
+  if (set.empty() || set.front().first > last) return kFalse;
+  if (set.front().first <= first && set.front().last >= last) return kTrue;
+  const Edge one = member_part(word, bits - 1, first + (1U << (bits - 1)), set);
+  const Edge zero = member_part(word, bits - 1, first, set);
+  return make(level_of(word, bits - 1), one, zero);
 }
 
 void Bdd::satisfy(Edge f, abi::SeccompData& data) const {

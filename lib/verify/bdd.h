@@ -18,6 +18,7 @@
 #include "abi/word.h"
 #include "verify/budget.h"
 #include "verify/hash_index.h"
+#include "verify/intervals.h"
 
 namespace seccompress::verify {
 
@@ -26,7 +27,6 @@ inline constexpr Edge kTrue = 0, kFalse = 1;
 constexpr Edge negate(Edge edge) { return edge ^ 1; }
 
 enum class Order : std::uint8_t { word_by_word, bit_by_bit };
-enum class Relation : std::uint8_t { equal, greater, greater_equal, any_bit };
 
 // Words beyond seccomp_data's sixteen are fresh ones.
 using WordId = std::uint32_t;
@@ -50,6 +50,9 @@ class Bdd {
   // (word & mask) relation value, built from the bottom without any operation.
   Edge compare(WordId word, std::uint32_t mask, Relation relation, std::uint32_t value);
 
+  // word is in the set (ascending, disjoint intervals).
+  Edge member(WordId word, std::span<const Interval> set);
+
   // One assignment that satisfies f (not kFalse), written into data; bits it leaves open stay.
   void satisfy(Edge f, abi::SeccompData& data) const;
 
@@ -70,6 +73,7 @@ class Bdd {
   Edge high(Edge edge) const { return nodes_[edge >> 1].high ^ (edge & 1); }
   Edge low(Edge edge) const { return nodes_[edge >> 1].low ^ (edge & 1); }
   Cached& cached(std::uint32_t f, std::uint32_t g);
+  Edge member_part(WordId word, unsigned bits, std::uint32_t first, std::span<const Interval> set);
   Edge build(WordId word, std::uint32_t mask, Relation relation, std::uint32_t value);
   template <class Operation>
   Edge recurse(std::uint32_t tag, Edge f, Edge g, Operation operation);

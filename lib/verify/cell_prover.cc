@@ -28,8 +28,7 @@ CellProver::CellProver(std::span<const Subject> subjects, const Residues& residu
       budget_(budget),
       bdd_(node_limit, budget),
       executor_(bdd_, budget),
-      relations_(std::any_of(subjects.begin(), subjects.end(), [](const Subject& s) { return s.uses_x(); })) {
-}
+      relations_(std::any_of(subjects.begin(), subjects.end(), [](const Subject& s) { return s.uses_x(); })) {}
 
 CellProof CellProver::prove(const Cell& cell, std::span<const Item> newest_first, Item flat) {
   const Order first = relations_ ? Order::bit_by_bit : Order::word_by_word;
@@ -42,15 +41,12 @@ CellProof CellProver::prove(const Cell& cell, std::span<const Item> newest_first
   }
   CellProof proof;
   proof.witness = some_input(cell);
-  proof.reason =
-      budget_.exhausted() ? "the step limit was reached" : "needs more nodes or verdicts than the limit";
+  proof.reason = budget_.exhausted() ? "the step limit was reached" : "needs more nodes or verdicts than the limit";
   return proof;
 }
 
-CellProof CellProver::attempt(const Cell& cell, std::span<const Item> newest_first, Item flat, Mode mode,
-                              bool plane) {
-  if (bdd_.order() != mode.order || bdd_.overflowed() || bdd_.node_count() > kKeepNodes)
-    bdd_.reset(mode.order);
+CellProof CellProver::attempt(const Cell& cell, std::span<const Item> newest_first, Item flat, Mode mode, bool plane) {
+  if (bdd_.order() != mode.order || bdd_.overflowed() || bdd_.node_count() > kKeepNodes) bdd_.reset(mode.order);
   executor_.enter(cell, mode, plane);
   const Edge inside = executor_.inside();
   Regions sum{{abi::kAllow, inside}};
@@ -88,8 +84,7 @@ Regions CellProver::stack(const Regions& newer, const Regions& older) {
 // Both are partitions of the same region, so equal parts on one side mean equal parts on the other.
 Edge CellProver::where_they_differ(const Regions& a, const Regions& b) {
   for (const Region& mine : a) {
-    const auto other =
-        std::find_if(b.begin(), b.end(), [&](const Region& r) { return r.verdict == mine.verdict; });
+    const auto other = std::find_if(b.begin(), b.end(), [&](const Region& r) { return r.verdict == mine.verdict; });
     const Edge where = other == b.end() ? kFalse : other->where;
     if (where != mine.where) return bdd_.difference(where, mine.where);
   }

@@ -55,8 +55,7 @@ std::vector<ArchClass> arch_classes(Cuts cuts) {
       classes.push_back({{{*single, *single}}});
       at = std::uint64_t{*single} + 1;
     }
-    if (at < end)
-      rest.intervals.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - 1)});
+    if (at < end) rest.intervals.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - 1)});
     if (!rest.intervals.empty()) classes.push_back(std::move(rest));
   }
   return classes;

@@ -9,10 +9,6 @@
 
 namespace seccompress::verify {
 
-struct Interval {
-  std::uint32_t first, last;
-};
-
 // Architectures that all programs treat alike. Intervals ascend.
 struct ArchClass {
   std::vector<Interval> intervals;

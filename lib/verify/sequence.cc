@@ -8,8 +8,8 @@ namespace {
 
 std::uint64_t hash_of(const Residue& residue) {
   const std::uint64_t place = std::uint64_t{residue.subject} << 32 | residue.pc;
-  return mix(mix(place) + (std::uint64_t{residue.held.word} << 33 |
-                           std::uint64_t{residue.held.emulated} << 32 | residue.held.bits));
+  return mix(mix(place) +
+             (std::uint64_t{residue.held.word} << 33 | std::uint64_t{residue.held.emulated} << 32 | residue.held.bits));
 }
 
 std::uint64_t hash_of(Sequences::Number previous, Item item) {
@@ -23,8 +23,7 @@ Item Residues::file(const Residue& residue) {
   const std::uint32_t found = index_.find_or_file(
       hash_of(residue), next,
       [&](std::uint32_t at) {
-        return all_[at].subject == residue.subject && all_[at].pc == residue.pc &&
-               all_[at].held == residue.held;
+        return all_[at].subject == residue.subject && all_[at].pc == residue.pc && all_[at].held == residue.held;
       },
       [&](std::uint32_t at) { return hash_of(all_[at]); });
   if (found == next) all_.push_back(residue);

@@ -19,25 +19,20 @@ enum Held : unsigned { kNrFull = 1, kNrMasked = 2, kArchFull = 4, kArchMasked = 
 bool well_formed(const Instruction& insn) {
   switch (BPF_CLASS(insn.code)) {
     case BPF_LD:
-      if (insn.code == (BPF_LD | BPF_W | BPF_ABS))
-        return insn.k < sizeof(abi::SeccompData) && insn.k % 4 == 0;
+      if (insn.code == (BPF_LD | BPF_W | BPF_ABS)) return insn.k < sizeof(abi::SeccompData) && insn.k % 4 == 0;
       if (insn.code == (BPF_LD | BPF_MEM)) return insn.k < BPF_MEMWORDS;
       return insn.code == (BPF_LD | BPF_IMM) || insn.code == (BPF_LD | BPF_W | BPF_LEN);
     case BPF_LDX:
       if (insn.code == (BPF_LDX | BPF_MEM)) return insn.k < BPF_MEMWORDS;
       return insn.code == (BPF_LDX | BPF_IMM) || insn.code == (BPF_LDX | BPF_W | BPF_LEN);
     case BPF_ST:
-    case BPF_STX:
-      return (insn.code == BPF_ST || insn.code == BPF_STX) && insn.k < BPF_MEMWORDS;
-    case BPF_RET:
-      return insn.code == (BPF_RET | BPF_K) || insn.code == (BPF_RET | BPF_A);
-    case BPF_MISC:
-      return insn.code == (BPF_MISC | BPF_TAX) || insn.code == (BPF_MISC | BPF_TXA);
+    case BPF_STX: return (insn.code == BPF_ST || insn.code == BPF_STX) && insn.k < BPF_MEMWORDS;
+    case BPF_RET: return insn.code == (BPF_RET | BPF_K) || insn.code == (BPF_RET | BPF_A);
+    case BPF_MISC: return insn.code == (BPF_MISC | BPF_TAX) || insn.code == (BPF_MISC | BPF_TXA);
     case BPF_JMP:
       if (insn.code > 0xff || BPF_OP(insn.code) > BPF_JSET) return false;
       return BPF_OP(insn.code) != BPF_JA || insn.code == (BPF_JMP | BPF_JA);
-    default:
-      break;  // BPF_ALU
+    default: break;  // BPF_ALU
   }
   if (insn.code == (BPF_ALU | BPF_NEG)) return true;
   if (insn.code > 0xff || BPF_OP(insn.code) == BPF_NEG || BPF_OP(insn.code) > BPF_XOR) return false;
@@ -62,45 +57,12 @@ void cut_after(std::vector<std::uint32_t>& cuts, std::uint32_t value) {
 
 }  // namespace
 
-bool holds(Relation relation, std::uint32_t value, std::uint32_t constant) {
-  switch (relation) {
-    case Relation::equal:
-      return value == constant;
-    case Relation::greater:
-      return value > constant;
-    case Relation::greater_equal:
-      return value >= constant;
-    case Relation::any_bit:
-      return (value & constant) != 0;
-  }
-  return false;
-}
-
-std::optional<bool> holds_for_all(Relation relation, std::uint32_t first, std::uint32_t last,
-                                  std::uint32_t mask, std::uint32_t constant) {
-  if (relation == Relation::any_bit) mask &= constant;
-  if (mask == 0 || (first ^ last) >> std::countr_zero(mask) == 0)
-    return holds(relation, first & mask, constant);
-  if (mask != 0xffffffffU || relation == Relation::any_bit) return std::nullopt;
-  if (relation == Relation::equal) {
-    if (constant < first || constant > last) return false;
-    return std::nullopt;
-  }
-  const bool answer = holds(relation, first, constant);
-  if (answer != holds(relation, last, constant)) return std::nullopt;
-  return answer;
-}
-
 Relation relation_of(std::uint16_t code) {
   switch (BPF_OP(code)) {
-    case BPF_JEQ:
-      return Relation::equal;
-    case BPF_JGT:
-      return Relation::greater;
-    case BPF_JGE:
-      return Relation::greater_equal;
-    default:
-      return Relation::any_bit;
+    case BPF_JEQ: return Relation::equal;
+    case BPF_JGT: return Relation::greater;
+    case BPF_JGE: return Relation::greater_equal;
+    default: return Relation::any_bit;
   }
 }
 
@@ -112,8 +74,7 @@ std::optional<std::string> Subject::fault(program::CodeView code) {
     if (!well_formed(insn)) return fmt::format("instruction {} is not one of seccomp's", pc);
     if (BPF_CLASS(insn.code) == BPF_RET) continue;
     std::size_t reach = 0;
-    if (BPF_CLASS(insn.code) == BPF_JMP)
-      reach = BPF_OP(insn.code) == BPF_JA ? insn.k : std::max(insn.jt, insn.jf);
+    if (BPF_CLASS(insn.code) == BPF_JMP) reach = BPF_OP(insn.code) == BPF_JA ? insn.k : std::max(insn.jt, insn.jf);
     if (reach >= code.size() - pc - 1) return fmt::format("instruction {} leads past the end", pc);
   }
   return std::nullopt;
@@ -128,12 +89,9 @@ void Subject::collect(Cuts& nr, Cuts& arch) {
     if (held[pc] == 0) continue;
     const Instruction& insn = code_[pc];
     unsigned next = held[pc];
-    const auto flow = [&](std::size_t target) {
-      held[target] = static_cast<std::uint8_t>(held[target] | next);
-    };
+    const auto flow = [&](std::size_t target) { held[target] = static_cast<std::uint8_t>(held[target] | next); };
     switch (BPF_CLASS(insn.code)) {
-      case BPF_RET:
-        continue;
+      case BPF_RET: continue;
       case BPF_JMP:
         if (BPF_OP(insn.code) == BPF_JA) {
           flow(pc + 1 + insn.k);
@@ -160,8 +118,7 @@ void Subject::collect(Cuts& nr, Cuts& arch) {
       case BPF_MISC:
         if (insn.code == (BPF_MISC | BPF_TXA)) next = kReached | kNrFull;
         break;
-      default:
-        break;
+      default: break;
     }
     flow(pc + 1);
   }

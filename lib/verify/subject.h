@@ -51,11 +51,6 @@ class Subject {
   bool uses_x_ = false;
 };
 
-// The outcome of ((value & mask) relation constant).
-bool holds(Relation relation, std::uint32_t value, std::uint32_t constant);
-// The same for all values first..last; nullopt when they disagree or are not seen to agree.
-std::optional<bool> holds_for_all(Relation relation, std::uint32_t first, std::uint32_t last,
-                                  std::uint32_t mask, std::uint32_t constant);
 Relation relation_of(std::uint16_t code);
 
 }  // namespace seccompress::verify

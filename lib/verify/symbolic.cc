@@ -19,26 +19,16 @@ constexpr std::uint32_t kRelationOperation = 0x1000;  // a comparison as an oper
 
 std::uint32_t calculate_constant(std::uint32_t operation, std::uint32_t a, std::uint32_t operand) {
   switch (operation) {
-    case BPF_ADD:
-      return a + operand;
-    case BPF_SUB:
-      return a - operand;
-    case BPF_MUL:
-      return a * operand;
-    case BPF_DIV:
-      return a / operand;
-    case BPF_AND:
-      return a & operand;
-    case BPF_OR:
-      return a | operand;
-    case BPF_XOR:
-      return a ^ operand;
-    case BPF_LSH:
-      return a << (operand & 31);
-    case BPF_RSH:
-      return a >> (operand & 31);
-    default:
-      return 0U - a;  // BPF_NEG
+    case BPF_ADD: return a + operand;
+    case BPF_SUB: return a - operand;
+    case BPF_MUL: return a * operand;
+    case BPF_DIV: return a / operand;
+    case BPF_AND: return a & operand;
+    case BPF_OR: return a | operand;
+    case BPF_XOR: return a ^ operand;
+    case BPF_LSH: return a << (operand & 31);
+    case BPF_RSH: return a >> (operand & 31);
+    default: return 0U - a;  // BPF_NEG
   }
 }
 
@@ -88,8 +78,7 @@ Executor::Value Executor::resolve(Value value) {
   if (value.word != abi::kNr && value.word != abi::kArch) return value;
   used_plane_ = true;
   if (value.word == abi::kNr && cell_.nr.first == cell_.nr.last) return constant(cell_.nr.first & value.data);
-  if (value.word == abi::kArch && cell_.arch->single())
-    return constant(cell_.arch->representative() & value.data);
+  if (value.word == abi::kArch && cell_.arch->single()) return constant(cell_.arch->representative() & value.data);
   return value;
 }
 
@@ -98,8 +87,7 @@ Executor::Bits Executor::bits_of(Value value) {
   if (value.kind == Value::Kind::bits) return bits_[value.data];
   Bits bits;
   bits.fill(kFalse);
-  const bool of_plane =
-      value.kind == Value::Kind::word && (value.word == abi::kNr || value.word == abi::kArch);
+  const bool of_plane = value.kind == Value::Kind::word && (value.word == abi::kNr || value.word == abi::kArch);
   if (of_plane && !plane_) {
     trouble_ = Trouble::needs_plane;
     return bits;
@@ -169,64 +157,94 @@ Executor::Value Executor::fresh(std::uint32_t operation, Value a, Value x) {
 
 // ---- States -------------------------------------------------------------------------------------------
 
-void Executor::deliver(State state) {
-  if (state.region == kFalse) return;
-  if (subject_->forgets_a(state.pc)) state.a = constant(0);
-  const auto place = std::find_if(pending_.rbegin(), pending_.rend(),
-                                  [&](const State& other) { return other.pc >= state.pc; });
-  if (place != pending_.rend() && place->pc == state.pc) return merge_into(*place, state);
-  pending_.insert(place.base(), state);
+Edge Executor::settle(Condition& condition) {
+  if (condition.focus != kNoFocus) {
+    condition.base = bdd_.conjunction(condition.base, bdd_.member(condition.focus, condition.within.intervals()));
+    condition = Condition(condition.base);
+  }
+  return condition.base;
 }
 
-void Executor::merge_into(State& there, const State& state) {
-  there.a = merge(state.region, state.a, there.a);
-  there.x = merge(state.region, state.x, there.x);
+// there or other, while both are sets of one word under the same base.
+bool Executor::unite(Condition& there, Condition& other) {
+  if (there.focus == kNoFocus || there.focus != other.focus || there.base != other.base) return false;
+  budget_.spend(there.within.intervals().size() / 8);
+  there.within.unite(other.within);
+  return true;
+}
+
+void Executor::finish(abi::Verdict verdict, Condition when) {
+  verdict = abi::normalize(verdict);
+  for (Result& result : results_)
+    if (result.verdict == verdict && unite(result.when, when)) return;
+  results_.push_back({verdict, std::move(when)});
+}
+
+Regions Executor::collect() {
+  Regions regions;
+  for (Result& result : results_) add_region(bdd_, regions, result.verdict, settle(result.when));
+  results_.clear();
+  return regions;
+}
+
+void Executor::deliver(State state) {
+  if (state.when.base == kFalse) return;
+  if (subject_->forgets_a(state.pc)) state.a = constant(0);
+  const auto place =
+      std::find_if(pending_.rbegin(), pending_.rend(), [&](const State& other) { return other.pc >= state.pc; });
+  if (place != pending_.rend() && place->pc == state.pc) return merge_into(*place, state);
+  pending_.insert(place.base(), std::move(state));
+}
+
+void Executor::merge_into(State& there, State& state) {
+  const bool same_values = there.a == state.a && there.x == state.x && there.memory == state.memory;
+  if (same_values && unite(there.when, state.when)) return;
+  const Edge region = settle(state.when);
+  there.a = merge(region, state.a, there.a);
+  there.x = merge(region, state.x, there.x);
   if (there.memory != state.memory) {
     Memory both{};
     for (std::size_t i = 0; i < both.size(); ++i) {
       const Value mine = state.memory == kNoMemory ? Value{} : memories_[state.memory][i];
       const Value other = there.memory == kNoMemory ? Value{} : memories_[there.memory][i];
-      both[i] = merge(state.region, mine, other);
+      both[i] = merge(region, mine, other);
     }
     there.memory = static_cast<std::uint32_t>(memories_.size());
     memories_.push_back(both);
   }
-  there.region = bdd_.disjunction(there.region, state.region);
+  there.when.base = bdd_.disjunction(settle(there.when), region);
 }
 
 Regions Executor::run(const Subject& subject, std::uint32_t pc, Held held, Edge region) {
   subject_ = &subject;
-  Regions results;
-  State first{pc, region, constant(held.bits), constant(0), kNoMemory};
-  if (held.word != Held::kConstant) first.a = {Value::Kind::word, held.word, held.bits};
   pending_.clear();
-  deliver(first);
+  results_.clear();
+  State first{pc, Condition(region), constant(held.bits), constant(0), kNoMemory};
+  if (held.word != Held::kConstant) first.a = {Value::Kind::word, held.word, held.bits};
+  deliver(std::move(first));
   while (!pending_.empty() && trouble() == Trouble::none) {
-    const State state = pending_.back();
+    State state = std::move(pending_.back());
     pending_.pop_back();
-    budget_.spend(1);
+    budget_.spend(1 + state.when.within.intervals().size() / 8);
     if (budget_.exhausted() || memories_.size() > kMaxValues) trouble_ = Trouble::overflow;
-    step(state, results);
+    step(state);
   }
-  return results;
+  return collect();
 }
 
-void Executor::step(const State& state, Regions& results) {
+void Executor::step(State& state) {
   const Instruction& insn = subject_->at(state.pc);
   switch (BPF_CLASS(insn.code)) {
     case BPF_RET:
-      return return_value(insn.code == (BPF_RET | BPF_K) ? constant(insn.k) : state.a, state.region, results);
-    case BPF_JMP:
-      return jump(state, insn);
-    case BPF_ALU:
-      return arithmetic(state, insn, results);
-    default:
-      break;
+      if (insn.code == (BPF_RET | BPF_K)) return finish(insn.k, std::move(state.when));
+      return return_value(state);
+    case BPF_JMP: return jump(state, insn);
+    case BPF_ALU: return arithmetic(state, insn);
+    default: break;
   }
-  State next = state;
-  ++next.pc;
-  CHECK(move(next, insn));
-  deliver(next);
+  ++state.pc;
+  CHECK(move(state, insn));
+  deliver(std::move(state));
 }
 
 // LD, LDX, ST, STX, MISC.
@@ -242,58 +260,59 @@ bool Executor::move(State& state, const Instruction& insn) {
     case BPF_LD | BPF_W | BPF_ABS:
       state.a = {Value::Kind::word, static_cast<std::uint8_t>(insn.k / 4), 0xffffffffU};
       return true;
-    case BPF_LD | BPF_IMM:
-      state.a = constant(insn.k);
-      return true;
-    case BPF_LD | BPF_W | BPF_LEN:
-      state.a = constant(sizeof(abi::SeccompData));
-      return true;
-    case BPF_LD | BPF_MEM:
-      state.a = cell();
-      return true;
-    case BPF_LDX | BPF_IMM:
-      state.x = constant(insn.k);
-      return true;
-    case BPF_LDX | BPF_W | BPF_LEN:
-      state.x = constant(sizeof(abi::SeccompData));
-      return true;
-    case BPF_LDX | BPF_MEM:
-      state.x = cell();
-      return true;
-    case BPF_ST:
-      store(state.a);
-      return true;
-    case BPF_STX:
-      store(state.x);
-      return true;
-    case BPF_MISC | BPF_TAX:
-      state.x = state.a;
-      return true;
-    case BPF_MISC | BPF_TXA:
-      state.a = state.x;
-      return true;
-    default:
-      return false;
+    case BPF_LD | BPF_IMM: state.a = constant(insn.k); return true;
+    case BPF_LD | BPF_W | BPF_LEN: state.a = constant(sizeof(abi::SeccompData)); return true;
+    case BPF_LD | BPF_MEM: state.a = cell(); return true;
+    case BPF_LDX | BPF_IMM: state.x = constant(insn.k); return true;
+    case BPF_LDX | BPF_W | BPF_LEN: state.x = constant(sizeof(abi::SeccompData)); return true;
+    case BPF_LDX | BPF_MEM: state.x = cell(); return true;
+    case BPF_ST: store(state.a); return true;
+    case BPF_STX: store(state.x); return true;
+    case BPF_MISC | BPF_TAX: state.x = state.a; return true;
+    case BPF_MISC | BPF_TXA: state.a = state.x; return true;
+    default: return false;
   }
 }
 
 // ---- Tests --------------------------------------------------------------------------------------------
 
-void Executor::jump(const State& state, const Instruction& insn) {
-  State yes = state, no = state;
-  if (BPF_OP(insn.code) == BPF_JA) {
-    yes.pc += 1 + insn.k;
-    return deliver(yes);
+void Executor::jump(State& state, const Instruction& insn) {
+  if (BPF_OP(insn.code) == BPF_JA || insn.jt == insn.jf) {
+    state.pc += 1 + (BPF_OP(insn.code) == BPF_JA ? insn.k : insn.jt);
+    return deliver(std::move(state));
+  }
+  const Relation relation = relation_of(insn.code);
+  const Value operand = BPF_SRC(insn.code) == BPF_X ? resolve(state.x) : constant(insn.k);
+  State no = state;
+  State yes{state.pc, Condition(), state.a, state.x, state.memory};
+  if (!operand.is_constant() || !split(relation, operand.data, yes, no)) {
+    const Edge region = settle(no.when);
+    const Edge when = condition(state.a, operand, relation);
+    yes.when.base = bdd_.conjunction(region, when);
+    no.when.base = bdd_.conjunction(region, negate(when));
   }
   yes.pc += 1U + insn.jt;
   no.pc += 1U + insn.jf;
-  if (yes.pc == no.pc) return deliver(yes);
-  const Value operand = BPF_SRC(insn.code) == BPF_X ? state.x : constant(insn.k);
-  const Edge when = condition(state.a, operand, relation_of(insn.code));
-  yes.region = bdd_.conjunction(state.region, when);
-  no.region = bdd_.conjunction(state.region, negate(when));
-  deliver(yes);
-  deliver(no);
+  deliver(std::move(yes));
+  deliver(std::move(no));
+}
+
+// A range test of a whole word moves values from no's set to yes's.
+bool Executor::split(Relation relation, std::uint32_t constant, State& yes, State& no) {
+  const Value a = resolve(no.a);
+  const bool of_plane = a.word == abi::kNr || a.word == abi::kArch;
+  if (a.kind != Value::Kind::word || a.data != 0xffffffffU || relation == Relation::any_bit || of_plane) return false;
+  if (no.when.focus != a.word) {
+    settle(no.when);
+    no.when.focus = a.word;
+    no.when.within = IntervalSet::all();
+  }
+  yes.when.base = no.when.base;
+  yes.when.focus = a.word;
+  yes.when.within = no.when.within.extract(relation, constant);
+  if (yes.when.within.is_empty()) yes.when.base = kFalse;
+  if (no.when.within.is_empty()) no.when.base = kFalse;
+  return true;
 }
 
 Edge Executor::condition(Value a, Value operand, Relation relation) {
@@ -319,8 +338,7 @@ Edge Executor::compare_constant(Value a, Relation relation, std::uint32_t consta
     if (a.word == abi::kNr) known = holds_for_all(relation, cell_.nr.first, cell_.nr.last, a.data, constant);
     if (a.word == abi::kArch) known = cell_.arch->holds(relation, a.data, constant);
     if (known) return truth(*known);
-    if ((a.word != abi::kNr && a.word != abi::kArch) || plane_)
-      return bdd_.compare(a.word, a.data, relation, constant);
+    if ((a.word != abi::kNr && a.word != abi::kArch) || plane_) return bdd_.compare(a.word, a.data, relation, constant);
   }
   Bits operand;
   for (unsigned i = 0; i < 32; ++i) operand[i] = truth((constant >> i & 1) != 0);
@@ -349,24 +367,24 @@ Edge Executor::compare_bits(const Bits& a, const Bits& x, Relation relation) {
 
 // ---- Arithmetic ---------------------------------------------------------------------------------------
 
-void Executor::arithmetic(State state, const Instruction& insn, Regions& results) {
+void Executor::arithmetic(State& state, const Instruction& insn) {
   const std::uint32_t operation = BPF_OP(insn.code);
   Value operand = BPF_SRC(insn.code) == BPF_X ? resolve(state.x) : constant(insn.k);
   if (operation == BPF_NEG) operand = constant(0);            // its k is not looked at
   if (operation == BPF_DIV && BPF_SRC(insn.code) == BPF_X) {  // a division by 0 ends the program with 0
     const Edge zero = condition(operand, constant(0), Relation::equal);
-    add_region(bdd_, results, abi::normalize(0), bdd_.conjunction(state.region, zero));
-    state.region = bdd_.conjunction(state.region, negate(zero));
-    if (state.region == kFalse) return;
+    const Edge region = settle(state.when);
+    if (zero != kFalse) finish(0, Condition(bdd_.conjunction(region, zero)));
+    state.when.base = bdd_.conjunction(region, negate(zero));
+    if (state.when.base == kFalse) return;
   }
   state.a = calculate(operation, resolve(state.a), operand);
   ++state.pc;
-  deliver(state);
+  deliver(std::move(state));
 }
 
 Executor::Value Executor::calculate(std::uint32_t operation, Value a, Value operand) {
-  if (a.is_constant() && operand.is_constant())
-    return constant(calculate_constant(operation, a.data, operand.data));
+  if (a.is_constant() && operand.is_constant()) return constant(calculate_constant(operation, a.data, operand.data));
   if (operation == BPF_AND && operand.is_constant() && a.kind == Value::Kind::word)
     return {Value::Kind::word, a.word, a.data & operand.data};
   const bool power = operand.is_constant() && std::has_single_bit(operand.data);
@@ -400,24 +418,12 @@ Executor::Value Executor::calculate_bits(std::uint32_t operation, Value a, Value
   const std::uint32_t shift = operand.data & 31;
   for (unsigned i = 0; i < 32; ++i) {
     switch (operation) {
-      case BPF_AND:
-        result[i] = bdd_.conjunction(left[i], right[i]);
-        break;
-      case BPF_OR:
-        result[i] = bdd_.disjunction(left[i], right[i]);
-        break;
-      case BPF_XOR:
-        result[i] = bdd_.difference(left[i], right[i]);
-        break;
-      case BPF_LSH:
-        result[i] = i >= shift ? left[i - shift] : kFalse;
-        break;
-      case BPF_RSH:
-        result[i] = i + shift < 32 ? left[i + shift] : kFalse;
-        break;
-      default:
-        result[i] = negate(operation == BPF_NEG ? left[i] : right[i]);
-        break;  // for a - b = a + ~b + 1
+      case BPF_AND: result[i] = bdd_.conjunction(left[i], right[i]); break;
+      case BPF_OR: result[i] = bdd_.disjunction(left[i], right[i]); break;
+      case BPF_XOR: result[i] = bdd_.difference(left[i], right[i]); break;
+      case BPF_LSH: result[i] = i >= shift ? left[i - shift] : kFalse; break;
+      case BPF_RSH: result[i] = i + shift < 32 ? left[i + shift] : kFalse; break;
+      default: result[i] = negate(operation == BPF_NEG ? left[i] : right[i]); break;  // for a - b = a + ~b + 1
     }
   }
   Bits zero;
@@ -440,25 +446,25 @@ Executor::Value Executor::add(const Bits& a, const Bits& x, Edge carry) {
 
 // ---- Verdicts -----------------------------------------------------------------------------------------
 
-void Executor::return_value(Value a, Edge region, Regions& results) {
-  a = resolve(a);
-  if (a.is_constant()) return add_region(bdd_, results, abi::normalize(a.data), region);
-  split_verdicts(bits_of(a), 31, 0, region, results);
+void Executor::return_value(State& state) {
+  const Value a = resolve(state.a);
+  if (a.is_constant()) return finish(a.data, std::move(state.when));
+  split_verdicts(bits_of(a), 31, 0, settle(state.when));
 }
 
 // Every verdict that the bits can form, data bits only where they matter.
-void Executor::split_verdicts(const Bits& bits, int bit, abi::Verdict prefix, Edge region, Regions& results) {
+void Executor::split_verdicts(const Bits& bits, int bit, abi::Verdict prefix, Edge region) {
   if (region == kFalse || trouble() != Trouble::none) return;
-  if (results.size() > kMaxVerdicts) {
+  if (results_.size() > kMaxVerdicts) {
     trouble_ = Trouble::verdicts;
     return;
   }
-  budget_.spend(1 + results.size() / 8);
+  budget_.spend(1 + results_.size() / 8);
   const bool data_matters = bit > 15 || abi::normalize(prefix) != abi::normalize(prefix | 0xffffU);
-  if (bit < 0 || !data_matters) return add_region(bdd_, results, abi::normalize(prefix), region);
+  if (bit < 0 || !data_matters) return finish(prefix, Condition(region));
   const Edge one = bits[static_cast<unsigned>(bit)];
-  split_verdicts(bits, bit - 1, prefix | 1U << bit, bdd_.conjunction(region, one), results);
-  split_verdicts(bits, bit - 1, prefix, bdd_.conjunction(region, negate(one)), results);
+  split_verdicts(bits, bit - 1, prefix | 1U << bit, bdd_.conjunction(region, one));
+  split_verdicts(bits, bit - 1, prefix, bdd_.conjunction(region, negate(one)));
 }
 
 }  // namespace seccompress::verify

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "verify/bdd.h"
+#include "verify/intervals.h"
 #include "verify/partition.h"
 #include "verify/walk.h"
 
@@ -72,11 +73,24 @@ class Executor {
   };
   using Memory = std::array<Value, 16>;
   static constexpr std::uint32_t kNoMemory = 0xffffffffU;  // all words 0
+  static constexpr WordId kNoFocus = 0xffffffffU;
+  // A condition under construction: base, and the word `focus` is in `within`. Lists of tests of one word only
+  // change the set; it becomes a diagram (settle) when something else is tested.
+  struct Condition {
+    explicit Condition(Edge only = kTrue) : base(only) {}
+    Edge base;
+    WordId focus = kNoFocus;
+    IntervalSet within;
+  };
   struct State {
     std::uint32_t pc;
-    Edge region;
+    Condition when;
     Value a, x;
     std::uint32_t memory;
+  };
+  struct Result {
+    abi::Verdict verdict;
+    Condition when;
   };
   struct Fresh {
     std::uint32_t operation, a, x;
@@ -90,20 +104,26 @@ class Executor {
   Value fresh(std::uint32_t operation, Value a, Value x);
   Edge equal_bits(const Bits& a, const Bits& x);
 
+  Edge settle(Condition& condition);
+  bool unite(Condition& there, Condition& other);
+  void finish(abi::Verdict verdict, Condition when);
+  Regions collect();
+
   void deliver(State state);
-  void merge_into(State& there, const State& state);
-  void step(const State& state, Regions& results);
+  void merge_into(State& there, State& state);
+  void step(State& state);
   bool move(State& state, const program::Instruction& insn);
-  void jump(const State& state, const program::Instruction& insn);
+  void jump(State& state, const program::Instruction& insn);
+  bool split(Relation relation, std::uint32_t constant, State& yes, State& no);
   Edge condition(Value a, Value operand, Relation relation);
   Edge compare_constant(Value a, Relation relation, std::uint32_t constant);
   Edge compare_bits(const Bits& a, const Bits& x, Relation relation);
-  void arithmetic(State state, const program::Instruction& insn, Regions& results);
+  void arithmetic(State& state, const program::Instruction& insn);
   Value calculate(std::uint32_t operation, Value a, Value operand);
   Value calculate_bits(std::uint32_t operation, Value a, Value operand);
   Value add(const Bits& a, const Bits& x, Edge carry);
-  void return_value(Value a, Edge region, Regions& results);
-  void split_verdicts(const Bits& bits, int bit, abi::Verdict prefix, Edge region, Regions& results);
+  void return_value(State& state);
+  void split_verdicts(const Bits& bits, int bit, abi::Verdict prefix, Edge region);
 
   Bdd& bdd_;
   Budget& budget_;
@@ -115,6 +135,7 @@ class Executor {
 
   const Subject* subject_ = nullptr;
   std::vector<State> pending_;  // descending by pc, one for each
+  std::vector<Result> results_;
   std::vector<Bits> bits_;
   HashIndex bits_index_;
   std::vector<Memory> memories_;

@@ -61,8 +61,7 @@ class Proof {
   Failure prove_class(const ArchClass& arch);
   void answer_stack(const ArchClass& arch, std::uint32_t subject);
   void answer_flat(const ArchClass& arch);
-  void note_cache(const Outcomes& outcomes, std::vector<std::uint64_t>& sure,
-                  std::vector<std::uint64_t>& maybe);
+  void note_cache(const Outcomes& outcomes, std::vector<std::uint64_t>& sure, std::vector<std::uint64_t>& maybe);
   Failure compare_cell(const ArchClass& arch, std::uint32_t cell);
   Failure prove_cell(const ArchClass& arch, std::uint32_t cell);
   Failure judge(const CellProof& proof);
@@ -115,9 +114,8 @@ Proof::Proof(program::CodeView flat, std::span<const program::Code> stack, const
 
 Outcome Proof::run() {
   if (cells_->count() * std::uint64_t{classes_.size()} > options_.limits.cells)
-    return Undecided{
-        fmt::format("{} classes of architectures times {} ranges of numbers are more cells than {}",
-                    classes_.size(), cells_->count(), options_.limits.cells)};
+    return Undecided{fmt::format("{} classes of architectures times {} ranges of numbers are more cells than {}",
+                                 classes_.size(), cells_->count(), options_.limits.cells)};
   for (const ArchClass& arch : classes_)
     if (Failure failure = prove_class(arch)) return std::move(*failure);
   if (cache_loss_) return *cache_loss_;
@@ -167,8 +165,7 @@ void Proof::answer_flat(const ArchClass& arch) {
   const auto set_all = [&](std::uint32_t set, Item item) {
     walker_->for_each(set, [&](std::uint32_t cell) { flat_answers_[cell] = item; });
   };
-  for (const Outcomes::Constant& part : outcomes.constants)
-    set_all(part.set, {true, abi::normalize(part.verdict)});
+  for (const Outcomes::Constant& part : outcomes.constants) set_all(part.set, {true, abi::normalize(part.verdict)});
   for (const Outcomes::Residue& part : outcomes.residues)
     set_all(part.set, residues_.file({subject, part.pc, part.held}));
   std::vector<std::uint64_t> maybe(walker_->stride());
@@ -176,8 +173,7 @@ void Proof::answer_flat(const ArchClass& arch) {
 }
 
 // sure: the emulator allows; maybe: it reaches a test of nr that differs inside the cell.
-void Proof::note_cache(const Outcomes& outcomes, std::vector<std::uint64_t>& sure,
-                       std::vector<std::uint64_t>& maybe) {
+void Proof::note_cache(const Outcomes& outcomes, std::vector<std::uint64_t>& sure, std::vector<std::uint64_t>& maybe) {
   const auto add = [&](std::vector<std::uint64_t>& to, std::uint32_t set) {
     for (std::uint32_t w = 0; w < walker_->stride(); ++w) to[w] |= walker_->row(set)[w];
   };
@@ -211,8 +207,7 @@ bool Proof::proved_before(const Pair& pair) const {
 
 void Proof::remember(const Pair& pair) {
   proved_index_.find_or_file(
-      hash_of(pair), static_cast<std::uint32_t>(proved_.size()),
-      [&](std::uint32_t at) { return proved_[at] == pair; },
+      hash_of(pair), static_cast<std::uint32_t>(proved_.size()), [&](std::uint32_t at) { return proved_[at] == pair; },
       [&](std::uint32_t at) { return hash_of(proved_[at]); });
   proved_.push_back(pair);
 }
@@ -236,16 +231,14 @@ Proof::Failure Proof::judge(const CellProof& proof) {
   if (shown && (proof.exact || differ(proof.witness))) return difference(proof.witness);
   if (const auto found = search(proof.witness)) return difference(*found);
   const auto nr = static_cast<std::uint32_t>(proof.witness.nr);
-  return Undecided{
-      place(proof.witness.arch, nr) + ": " +
-      (shown ? "depends on a multiplication, a division or a shift by a register, or on arithmetic that "
-               "needs more nodes than the limit"
-             : proof.reason)};
+  return Undecided{place(proof.witness.arch, nr) + ": " +
+                   (shown ? "depends on a multiplication, a division or a shift by a register, or on arithmetic that "
+                            "needs more nodes than the limit"
+                          : proof.reason)};
 }
 
 bool Proof::differ(const abi::SeccompData& data) const {
-  return abi::normalize(program::interpret_stack(stack_, data)) !=
-         abi::normalize(program::interpret(flat_, data));
+  return abi::normalize(program::interpret_stack(stack_, data)) != abi::normalize(program::interpret(flat_, data));
 }
 
 Outcome Proof::difference(const abi::SeccompData& witness) const {
@@ -290,8 +283,7 @@ constexpr std::size_t kMaxStack = std::size_t{1} << 22;  // instructions in all
 std::optional<Undecided> refuse_stack(std::span<const program::Code> stack) {
   std::size_t total = 0;
   for (std::size_t i = 0; i < stack.size(); ++i) {
-    if (const auto fault = Subject::fault(stack[i]))
-      return Undecided{fmt::format("program {}: {}", i, *fault)};
+    if (const auto fault = Subject::fault(stack[i])) return Undecided{fmt::format("program {}: {}", i, *fault)};
     total += stack[i].size();
   }
   if (total > kMaxStack) return Undecided{fmt::format("the stack has {} instructions", total)};
@@ -303,12 +295,11 @@ std::string describe(const Difference& difference) {
   for (const std::uint64_t argument : difference.witness.args)
     arguments += fmt::format("{}{:#x}", arguments.empty() ? "" : ", ", argument);
   const auto nr = static_cast<std::uint32_t>(difference.witness.nr);
-  const std::string ip =
-      difference.witness.instruction_pointer == 0
-          ? std::string()
-          : fmt::format(" at {:#x}", std::uint64_t{difference.witness.instruction_pointer});
-  return fmt::format("differs for {}({}){}: stack {}, flat {}", place(difference.witness.arch, nr), arguments,
-                     ip, abi::to_string(difference.stack), abi::to_string(difference.flat));
+  const std::string ip = difference.witness.instruction_pointer == 0
+                             ? std::string()
+                             : fmt::format(" at {:#x}", std::uint64_t{difference.witness.instruction_pointer});
+  return fmt::format("differs for {}({}){}: stack {}, flat {}", place(difference.witness.arch, nr), arguments, ip,
+                     abi::to_string(difference.stack), abi::to_string(difference.flat));
 }
 
 }  // namespace
@@ -316,8 +307,7 @@ std::string describe(const Difference& difference) {
 Outcome prove(program::CodeView flat, std::span<const program::Code> stack, const Options& options) {
   if (const auto accepted = program::check(flat); !accepted) return Unacceptable{accepted.error().what};
   if (const std::uint32_t length = program::converted_length(flat); length > program::kMaxChainLength)
-    return Unacceptable{
-        fmt::format("converts to {} instructions, more than {}", length, program::kMaxChainLength)};
+    return Unacceptable{fmt::format("converts to {} instructions, more than {}", length, program::kMaxChainLength)};
   if (auto refused = refuse_stack(stack)) return *refused;
   if (stack.size() == 1 && program::same_code(flat, stack[0])) return ProgramMaker::make(flat);
   return Proof(flat, stack, options).run();

@@ -118,23 +118,18 @@ void Walker::step(std::uint32_t pc, Held held, std::uint32_t set) {
       held.bits = 0xffffffffU;
       held.emulated = held.emulated && (held.word == abi::kNr || held.word == abi::kArch);
       return deliver(pc + 1, held, set);
-    case BPF_LD | BPF_IMM:
-      return deliver(pc + 1, {Held::kConstant, false, insn.k}, set);
-    case BPF_LD | BPF_W | BPF_LEN:
-      return deliver(pc + 1, {Held::kConstant, false, sizeof(abi::SeccompData)}, set);
+    case BPF_LD | BPF_IMM: return deliver(pc + 1, {Held::kConstant, false, insn.k}, set);
+    case BPF_LD | BPF_W | BPF_LEN: return deliver(pc + 1, {Held::kConstant, false, sizeof(abi::SeccompData)}, set);
     case BPF_ALU | BPF_AND | BPF_K:  // of a mask or of a constant, the same
       held.bits &= insn.k;
       return deliver(pc + 1, held, set);
-    case BPF_RET | BPF_K:
-      return finish(insn.k, held.emulated, set);
+    case BPF_RET | BPF_K: return finish(insn.k, held.emulated, set);
     case BPF_RET | BPF_A:
       if (held.word == Held::kConstant) return finish(held.bits, false, set);
       held.emulated = false;
       return stop(pc, held, set);
-    case BPF_JMP | BPF_JA:
-      return deliver(pc + 1 + insn.k, held, set);
-    default:
-      break;
+    case BPF_JMP | BPF_JA: return deliver(pc + 1 + insn.k, held, set);
+    default: break;
   }
   if (BPF_CLASS(insn.code) == BPF_JMP && BPF_SRC(insn.code) == BPF_K) return jump(pc, held, set);
   held.emulated = false;
@@ -184,8 +179,7 @@ void Walker::split_by_cell(std::uint32_t pc, Held held, std::uint32_t set) {
   const std::uint32_t yes = allocate(), no = allocate(), unknown = allocate();
   budget_.spend(64 * std::uint64_t{stride_});
   for_each(set, [&](std::uint32_t cell) {
-    const auto answer =
-        holds_for_all(relation_of(insn.code), cells_.first(cell), cells_.last(cell), held.bits, insn.k);
+    const auto answer = holds_for_all(relation_of(insn.code), cells_.first(cell), cells_.last(cell), held.bits, insn.k);
     const std::uint32_t to = !answer ? unknown : *answer ? yes : no;
     words_[to + cell / 64] |= 1ULL << cell % 64;
   });
