@@ -44,12 +44,13 @@ struct Report {
   std::vector<Size> layers;
   Size before, after;
   std::size_t policies = 0;
-  merge::Contribution contribution;
+  merge::Contribution contribution;         // of the layers
+  merge::Contribution filter_contribution;  // of all layers' filters, one list
 };
 
 Result<Report> make_report(Stack& stack, const Flat& flat) {
   Report report;
-  std::vector<diagram::Node> nodes;
+  std::vector<diagram::Node> nodes, filter_nodes;
   for (const CompiledLayer& layer : stack.layers) {
     Size size;
     if (layer.policy) ++report.policies;
@@ -58,9 +59,11 @@ Result<Report> make_report(Stack& stack, const Flat& flat) {
     report.before.add(size);
     report.layers.push_back(size);
     nodes.push_back(layer.node);
+    filter_nodes.insert(filter_nodes.end(), layer.filter_nodes.begin(), layer.filter_nodes.end());
   }
   report.after.add(flat.program.view());
   TRY_ASSIGN(report.contribution, merge::contribution(*stack.store, nodes));
+  TRY_ASSIGN(report.filter_contribution, merge::contribution(*stack.store, filter_nodes));
   return report;
 }
 
@@ -71,14 +74,48 @@ Json to_json(const Size& size) {
           {"converted", size.converted}};
 }
 
+// The layer's first filter in the list of all.
+std::size_t first_filter(const Stack& stack, std::size_t layer) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < layer; ++i) first += stack.layers[i].filters.size();
+  return first;
+}
+
+// "LAYER", or "LAYER/FILTER" for one of several.
+std::string filter_label(const Stack& stack, std::size_t index) {
+  for (const CompiledLayer& layer : stack.layers) {
+    if (index < layer.filters.size())
+      return layer.filters.size() == 1 ? layer.name : layer.name + '/' + layer.filter_names[index];
+    index -= layer.filters.size();
+  }
+  return {};
+}
+
+Json contribution_json(const merge::Contribution& contribution, std::size_t i, const std::string& twin) {
+  return {{"implied", static_cast<bool>(contribution.implied[i])},
+          {"redundant", static_cast<bool>(contribution.redundant[i])},
+          {"duplicate_of", contribution.duplicate_of[i] ? Json(twin) : Json()}};
+}
+
+Json filters_json(const Stack& stack, const Report& report, std::size_t layer) {
+  Json filters = Json::array();
+  const std::size_t first = first_filter(stack, layer);
+  for (std::size_t k = 0; k < stack.layers[layer].filters.size(); ++k) {
+    Json filter{{"name", stack.layers[layer].filter_names[k]}, {"instructions", stack.layers[layer].filters[k].size()}};
+    const auto twin = report.filter_contribution.duplicate_of[first + k];
+    filter.update(contribution_json(report.filter_contribution, first + k, twin ? filter_label(stack, *twin) : ""));
+    filters.push_back(std::move(filter));
+  }
+  return filters;
+}
+
 Json layer_json(const Stack& stack, const Report& report, std::size_t i) {
   const CompiledLayer& layer = stack.layers[i];
   Json json{{"name", layer.name}, {"kind", layer.kind}, {"policy", layer.policy.has_value()}};
   if (!layer.policy) json.update(to_json(report.layers[i]));
-  json["implied"] = static_cast<bool>(report.contribution.implied[i]);
-  json["redundant"] = static_cast<bool>(report.contribution.redundant[i]);
   const auto twin = report.contribution.duplicate_of[i];
-  json["duplicate_of"] = twin ? Json(stack.layers[*twin].name) : Json();
+  json.update(contribution_json(report.contribution, i, twin ? stack.layers[*twin].name : ""));
+  if (!layer.policy) json["each"] = filters_json(stack, report, i);
   return json;
 }
 
@@ -98,11 +135,24 @@ Json to_json(const Session& session, const Stack& stack, const Flat& flat, const
           {"host", session.host_json()}};
 }
 
+// "25 of 34 filters add nothing (21 of them duplicates)"
+std::string filters_note(const Stack& stack, const Report& report, std::size_t i) {
+  std::size_t redundant = 0, duplicates = 0;
+  const std::size_t first = first_filter(stack, i), count = stack.layers[i].filters.size();
+  for (std::size_t k = first; k < first + count; ++k) {
+    if (!report.filter_contribution.redundant[k]) continue;
+    ++redundant;
+    if (report.filter_contribution.duplicate_of[k]) ++duplicates;
+  }
+  if (count == 1 || redundant == 0) return "";
+  return fmt::format("{} of them add nothing ({})", redundant, counted(duplicates, "duplicate"));
+}
+
 std::string note(const Stack& stack, const Report& report, std::size_t i) {
   if (const auto twin = report.contribution.duplicate_of[i]) return "duplicate of " + stack.layers[*twin].name;
   if (report.contribution.redundant[i]) return "redundant: the others imply it";
   if (report.contribution.implied[i]) return "implied by the others";
-  return "";
+  return filters_note(stack, report, i);
 }
 
 std::vector<std::string> row(const std::string& name, const Size& size, const std::string& note) {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -142,8 +143,9 @@ Json Session::host_json() const {
 }
 
 Json to_json(const Timings& timings) {
-  return {{"read", timings.read},   {"lower", timings.lower},   {"merge", timings.merge},
-          {"emit", timings.emit},   {"verify", timings.verify}, {"total", timings.total()}};
+  const auto tenths = [](double microseconds) { return std::round(microseconds * 10) / 10; };
+  return {{"read", tenths(timings.read)},   {"lower", tenths(timings.lower)},   {"merge", tenths(timings.merge)},
+          {"emit", tenths(timings.emit)},   {"verify", tenths(timings.verify)}, {"total", tenths(timings.total())}};
 }
 
 std::string timings_text(const Timings& t) {
