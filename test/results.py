@@ -53,8 +53,8 @@ def count(build):
     suites = cases_by_suite(build)
     for line in (pathlib.Path(build) / 'meson-logs' / 'testlog.json').read_text().splitlines():
         test = json.loads(line)
-        prefix = f"seccompress.{test['name']}."
-        cases = sum((counts for suite, counts in suites.items() if suite.startswith(prefix)), collections.Counter())
+        name = f"seccompress.{test['name']}"
+        cases = sum((counts for suite, counts in suites.items() if f"{suite}.".startswith(f"{name}.")), collections.Counter())
         outcome = 'passed' if test['result'] in PASSED else 'skipped' if test['result'] in SKIPPED else 'failed'
         if not cases:
             cases = collections.Counter({outcome: 1})

@@ -81,6 +81,11 @@ Result<void> dump_stack(const OutputOptions& output, pid_t pid, const std::strin
   return {};
 }
 
+std::string a_process_id(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits && text != "0" ? "" : "'" + text + "' is not a process id";
+}
+
 }  // namespace
 
 int run_dump(int argc, char** argv) {
@@ -88,7 +93,7 @@ int run_dump(int argc, char** argv) {
   pid_t pid = 0;
   std::string folder;
   OutputOptions output;
-  app.add_option("PID", pid, "process (or thread) id")->required()->check(CLI::PositiveNumber);
+  app.add_option("PID", pid, "process (or thread) id")->required()->check(a_process_id);
   app.add_option("-o,--output", folder, "the new folder")->required();
   add_output_options(app, output);
   if (const auto code = parse(app, argc, argv)) return *code;

@@ -135,7 +135,7 @@ Json to_json(const Session& session, const Stack& stack, const Flat& flat, const
           {"host", session.host_json()}};
 }
 
-// "25 of 34 filters add nothing (21 of them duplicates)"
+// "25 of them add nothing (3 duplicates)"
 std::string filters_note(const Stack& stack, const Report& report, std::size_t i) {
   std::size_t redundant = 0, duplicates = 0;
   const std::size_t first = first_filter(stack, i), count = stack.layers[i].filters.size();
@@ -145,7 +145,8 @@ std::string filters_note(const Stack& stack, const Report& report, std::size_t i
     if (report.filter_contribution.duplicate_of[k]) ++duplicates;
   }
   if (count == 1 || redundant == 0) return "";
-  return fmt::format("{} of them add nothing ({})", redundant, counted(duplicates, "duplicate"));
+  const std::string copies = duplicates == 0 ? "" : fmt::format(" ({})", counted(duplicates, "duplicate"));
+  return fmt::format("{} of them add nothing{}", redundant, copies);
 }
 
 std::string note(const Stack& stack, const Report& report, std::size_t i) {

@@ -2,8 +2,6 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
-#include <iostream>
-#include <map>
 
 #include "command.h"
 #include "output.h"
@@ -16,13 +14,13 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
 }
 
 void add_read_options(CLI::App& app, CompileOptions& options) {
-  static const std::map<std::string, Lint> kLints = {{"warn", Lint::warn}, {"error", Lint::error}, {"off", Lint::off}};
   app.add_option("--arch", options.arch, "the machine that profiles are resolved for (default: this one)");
-  app.add_option("--caps", options.caps, "capabilities of the container: names, default, default:podman, default:crio, all, 0xMASK");
+  app.add_option("--caps", options.caps,
+                 "capabilities of the container: names, default, default:podman, default:crio, all, 0xMASK");
   app.add_option("--kernel", options.kernel, "kernel version that profiles are resolved for (default: this one's)");
   app.add_option("--runtime", options.runtime, "add what this runtime itself makes of a profile: runc, crun or youki");
-  app.add_option("--lint", options.lint, "warnings about profiles: warn, error or off")
-      ->transform(CLI::CheckedTransformer(kLints, CLI::ignore_case).description(""));
+  app.add_option("--lint", options.lint, "warnings about profiles: warn (default), error or off")
+      ->check(CLI::IsMember({"warn", "error", "off"}).description(""));
   app.add_flag("--timings", options.timings, "CPU time of each stage");
 }
 

@@ -2,7 +2,6 @@
 // The options that subcommands share, and their one way into CLI11.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -11,8 +10,6 @@ class App;
 }
 
 namespace seccompress::cmd {
-
-enum class Lint : std::uint8_t { warn, error, off };
 
 struct OutputOptions {
   bool json = false;
@@ -24,7 +21,7 @@ struct CompileOptions {
   std::string arch, caps, kernel, runtime, weights;
   bool no_cache_model = false;
   bool timings = false;
-  Lint lint = Lint::warn;
+  std::string lint = "warn";
 };
 
 void add_output_options(CLI::App& app, OutputOptions& options);

@@ -91,8 +91,8 @@ Result<read::Layer> Session::read(const std::string& layer) {
 }
 
 bool Session::hidden(const Diagnostic& diagnostic) const {
-  return diagnostic.severity != Severity::error && (compile_.lint == Lint::off || output_.quiet) &&
-         compile_.lint != Lint::error;
+  return diagnostic.severity != Severity::error && (compile_.lint == "off" || output_.quiet) &&
+         compile_.lint != "error";
 }
 
 Result<void> Session::show_diagnostics() {
@@ -101,12 +101,12 @@ Result<void> Session::show_diagnostics() {
   std::size_t warnings = 0;
   for (Diagnostic diagnostic : diagnostics_.all()) {
     if (diagnostic.severity == Severity::warning) ++warnings;
-    if (compile_.lint == Lint::error && diagnostic.severity == Severity::warning) diagnostic.severity = Severity::error;
+    if (compile_.lint == "error" && diagnostic.severity == Severity::warning) diagnostic.severity = Severity::error;
     if (!hidden(diagnostic)) complain(diagnostic);
   }
   if (diagnostics_.dropped() > 0)
     complain({Severity::note, "dropped", {}, counted(diagnostics_.dropped(), "more message"), {}});
-  if (compile_.lint == Lint::error && warnings > 0) return reported();
+  if (compile_.lint == "error" && warnings > 0) return reported();
   return {};
 }
 

@@ -1,0 +1,1 @@
+seccompress compare --ignore-data --left no-uname.bpf --right no-uname-38.bpf

@@ -1,0 +1,1 @@
+seccompress compare --left allow.bpf --right profile.json --arch x86_64

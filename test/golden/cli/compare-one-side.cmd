@@ -1,0 +1,1 @@
+seccompress compare --left no-uname.bpf

@@ -1,0 +1,1 @@
+seccompress disasm bpf:arithmetic.bpf

@@ -1,0 +1,1 @@
+seccompress disasm --json allow.bpf

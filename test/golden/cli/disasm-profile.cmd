@@ -1,0 +1,1 @@
+seccompress disasm --arch x86_64 oci:one-rule.json

@@ -1,0 +1,1 @@
+seccompress disasm no-uname.bpf

@@ -1,0 +1,1 @@
+seccompress dump 1

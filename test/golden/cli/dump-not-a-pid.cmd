@@ -1,0 +1,1 @@
+seccompress dump init -o out

@@ -1,0 +1,1 @@
+seccompress flatten -f asm no-uname.bpf no-uname.bpf

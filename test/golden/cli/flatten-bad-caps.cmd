@@ -1,0 +1,1 @@
+seccompress flatten allow.bpf --caps CAP_FLY

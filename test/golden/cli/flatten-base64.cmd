@@ -1,0 +1,1 @@
+seccompress flatten -f base64 no-uname.bpf

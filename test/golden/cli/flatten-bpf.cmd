@@ -1,0 +1,1 @@
+seccompress flatten no-uname.bpf | od -An -tx1

@@ -1,0 +1,1 @@
+seccompress flatten -f c no-uname.bpf

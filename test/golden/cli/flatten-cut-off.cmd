@@ -1,0 +1,1 @@
+seccompress flatten oci:cut-off.json

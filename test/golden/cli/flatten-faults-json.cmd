@@ -1,0 +1,1 @@
+seccompress flatten oci:two-faults.json --json 2>/dev/null

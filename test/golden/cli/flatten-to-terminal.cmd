@@ -1,0 +1,1 @@
+script -qec "seccompress flatten allow.bpf" /dev/null | tr -d "\r"; exit 2

@@ -1,0 +1,1 @@
+seccompress flatten -f elf allow.bpf

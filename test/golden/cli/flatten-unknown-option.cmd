@@ -1,0 +1,1 @@
+seccompress flatten --fast allow.bpf

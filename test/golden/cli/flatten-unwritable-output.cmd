@@ -1,0 +1,1 @@
+seccompress flatten allow.bpf -o nowhere/out.bpf

@@ -1,0 +1,1 @@
+seccompress intersect -f asm no-uname.bpf no-uname.bpf

@@ -1,0 +1,1 @@
+seccompress flatten oci:unknown-name.json -o out >/dev/null

@@ -1,0 +1,1 @@
+seccompress squash allow.bpf
