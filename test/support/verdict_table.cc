@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/verdict_table.h"
 
-#include <charconv>
 #include <sstream>
 
 #include "abi/syscalls.h"
 #include "policy/evaluate.h"
 #include "support/kernel_executor.h"
+#include "support/policy_text.h"
 
 namespace seccompress::test {
 namespace {
@@ -14,30 +14,6 @@ namespace {
 using Answers = std::vector<std::optional<abi::Verdict>>;
 
 // ---- Reading ---------------------------------------------------------------------------------------------------
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  const bool hex = text.starts_with("0x");
-  if (hex) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (text.empty() || status != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-// "ALLOW", "ERRNO(EPERM)", "ERRNO(38)", "TRACE(7)", "KILL_PROCESS"
-std::optional<abi::Verdict> parse_verdict(const std::string& text) {
-  const auto open = text.find('(');
-  const std::string name = text.substr(0, open);
-  const auto action = abi::action_from_oci("SCMP_ACT_" + (name == "USER_NOTIF" ? "NOTIFY" : name));
-  if (!action) return std::nullopt;
-  if (open == std::string::npos) return abi::word_of(*action);
-  if (text.back() != ')') return std::nullopt;
-  const std::string inside = text.substr(open + 1, text.size() - open - 2);
-  if (const auto number = parse_number(inside)) return abi::word_of(*action) | static_cast<std::uint16_t>(*number);
-  const auto symbol = abi::errno_from_name(inside);
-  if (!symbol) return std::nullopt;
-  return abi::word_of(*action) | static_cast<std::uint16_t>(*symbol);
-}
 
 bool parse_call(std::string text, VerdictRow& row) {
   abi::Arch arch = abi::Arch::x86_64;

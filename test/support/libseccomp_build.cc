@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/libseccomp_build.h"
+
+#include <seccomp.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "support/file.h"
+#include "support/unique_fd.h"
+
+namespace seccompress::test {
+namespace {
+
+scmp_compare compare_of(policy::Operator op) {
+  switch (op) {
+    case policy::Operator::ne: return SCMP_CMP_NE;
+    case policy::Operator::lt: return SCMP_CMP_LT;
+    case policy::Operator::le: return SCMP_CMP_LE;
+    case policy::Operator::eq: return SCMP_CMP_EQ;
+    case policy::Operator::ge: return SCMP_CMP_GE;
+    case policy::Operator::gt: return SCMP_CMP_GT;
+    case policy::Operator::masked_eq: return SCMP_CMP_MASKED_EQ;
+  }
+  return SCMP_CMP_EQ;
+}
+
+bool add_rule(scmp_filter_ctx context, const policy::Policy& policy, const policy::Rule& rule) {
+  if (rule.verdict == policy.default_verdict) return true;
+  std::vector<scmp_arg_cmp> arguments;
+  for (const policy::Condition& condition : rule.all_of)
+    arguments.push_back({condition.index, compare_of(condition.op), condition.value, condition.value_two});
+  for (const std::string& name : rule.names) {
+    const int number = seccomp_syscall_resolve_name(name.c_str());
+    if (number == __NR_SCMP_ERROR) continue;
+    const int status = seccomp_rule_add_array(context, rule.verdict, number, static_cast<unsigned>(arguments.size()),
+                                              arguments.empty() ? nullptr : arguments.data());
+    if (status != 0 && status != -EEXIST) return false;
+  }
+  return true;
+}
+
+bool build(const policy::Policy& policy, int fd) {
+  const scmp_filter_ctx context = seccomp_init(policy.default_verdict);
+  if (context == nullptr) return false;
+  if (seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, policy.bad_arch_verdict) != 0) return false;
+  if (seccomp_arch_remove(context, SCMP_ARCH_NATIVE) != 0) return false;
+  for (const abi::Arch arch : policy.architectures)
+    if (seccomp_arch_add(context, abi::facts(arch).token) != 0) return false;
+  for (const policy::Rule& rule : policy.rules)
+    if (!add_rule(context, policy, rule)) return false;
+  return seccomp_export_bpf(context, fd) == 0;
+}
+
+[[noreturn]] void run_child(const policy::Policy& policy, int fd, unsigned seconds) {
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  const rlimit limit{seconds, seconds};
+  ::setrlimit(RLIMIT_CPU, &limit);  // CPU time, not a clock: a busy machine does not look like a hang
+  ::_exit(build(policy, fd) ? 0 : 1);
+}
+
+}  // namespace
+
+tl::expected<program::Code, LibseccompFailure> build_with_libseccomp(const policy::Policy& policy, unsigned seconds) {
+  int ends[2];
+  if (::pipe(ends) != 0) return tl::unexpected(LibseccompFailure::refused);
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) return tl::unexpected(LibseccompFailure::refused);
+  if (child == 0) run_child(policy, writer.get(), seconds);
+  writer.reset();
+  const auto bytes = read_fd(reader.get(), "libseccomp", std::size_t{16} << 20);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) return tl::unexpected(LibseccompFailure::hung);
+  if (!bytes || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return tl::unexpected(LibseccompFailure::refused);
+  auto code = program::from_bytes(*bytes, "libseccomp");
+  if (!code) return tl::unexpected(LibseccompFailure::refused);
+  return *code;
+}
+
+}  // namespace seccompress::test
