@@ -97,7 +97,7 @@ Bdd::Cached& Bdd::cached(std::uint32_t f, std::uint32_t g) {
 template <class Operation>
 Edge Bdd::recurse(std::uint32_t tag, Edge f, Edge g, Operation operation) {
   if (const Cached& known = cached(f | tag, g); known.f == (f | tag) && known.g == g) return known.result;
-  budget_.spend(1);
+  budget_.spend(4);
   if (overflowed_ || budget_.exhausted()) {
     overflowed_ = true;
     return kFalse;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Method: regions of each program by the executor, combined newest first as the kernel does, compared edge by
-// edge. When that grows too large, it is tried again in the other order of variables, and at last with all
-// arithmetic abstract, which still proves that identical code on identical inputs is equal.
+// edge. Where programs compute, first with all arithmetic abstract: that is cheap and proves that identical code
+// on identical inputs is equal, however wild. Then exactly, in one order of variables and then in the other.
 #include "verify/cell_prover.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 namespace seccompress::verify {
 namespace {
 
 constexpr std::size_t kKeepNodes = std::size_t{1} << 15;
+constexpr std::uint64_t kAttemptSteps = 16'000'000;
 
 abi::SeccompData some_input(const Cell& cell) {
   abi::SeccompData data{};
@@ -22,27 +23,42 @@ abi::SeccompData some_input(const Cell& cell) {
 }  // namespace
 
 CellProver::CellProver(std::span<const Subject> subjects, const Residues& residues, std::uint32_t node_limit,
-                       Budget& budget)
+                       Budget& budget, Shows shows)
     : subjects_(subjects),
       residues_(residues),
       budget_(budget),
       bdd_(node_limit, budget),
       executor_(bdd_, budget),
-      relations_(std::any_of(subjects.begin(), subjects.end(), [](const Subject& s) { return s.uses_x(); })) {}
+      shows_(std::move(shows)),
+      relations_(std::any_of(subjects.begin(), subjects.end(), [](const Subject& s) { return s.uses_x(); })),
+      computes_(std::any_of(subjects.begin(), subjects.end(), [](const Subject& s) { return s.computes(); })) {}
 
-CellProof CellProver::prove(const Cell& cell, std::span<const Item> newest_first, Item flat) {
+std::vector<Mode> CellProver::modes() const {
   const Order first = relations_ ? Order::bit_by_bit : Order::word_by_word;
   const Order second = relations_ ? Order::word_by_word : Order::bit_by_bit;
-  for (const Mode mode : {Mode{first}, Mode{second}, Mode{first, true}}) {
+  if (computes_) return {{first, true}, {first}, {second}};
+  return {{first}, {second}};
+}
+
+CellProof CellProver::prove(const Cell& cell, std::span<const Item> newest_first, Item flat) {
+  CellProof best;
+  best.witness = some_input(cell);
+  best.reason = "needs more nodes or verdicts than the limit";
+  for (const Mode mode : modes()) {
+    budget_.begin_attempt(kAttemptSteps);
     CellProof proof = attempt(cell, newest_first, flat, mode, false);
     if (executor_.trouble() == Trouble::needs_plane) proof = attempt(cell, newest_first, flat, mode, true);
-    if (executor_.trouble() == Trouble::none) return proof;
-    if (budget_.exhausted() || executor_.trouble() == Trouble::verdicts) break;
+    const Trouble trouble = executor_.trouble();
+    if (trouble == Trouble::none) {
+      if (proof.kind == CellProof::Kind::equal || proof.exact || shows_(proof.witness)) best = proof;
+      if (best.kind != CellProof::Kind::undecided) break;
+      if (!mode.abstract) best.reason = "depends on a multiplication, a division or a shift by a register";
+    }
+    if (budget_.all_spent()) best.reason = "the step limit was reached";
+    if (budget_.all_spent() || trouble == Trouble::verdicts) break;
   }
-  CellProof proof;
-  proof.witness = some_input(cell);
-  proof.reason = budget_.exhausted() ? "the step limit was reached" : "needs more nodes or verdicts than the limit";
-  return proof;
+  budget_.begin_attempt(~0ULL);
+  return best;
 }
 
 CellProof CellProver::attempt(const Cell& cell, std::span<const Item> newest_first, Item flat, Mode mode, bool plane) {

@@ -2,9 +2,10 @@
 // One cell whose verdict depends on arguments: are the stack's regions the flat program's?
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "verify/sequence.h"
 #include "verify/symbolic.h"
@@ -21,12 +22,15 @@ struct CellProof {
 
 class CellProver {
  public:
-  CellProver(std::span<const Subject> subjects, const Residues& residues, std::uint32_t node_limit,
-             Budget& budget);
+  // shows(input): do the programs really differ there?
+  using Shows = std::function<bool(const abi::SeccompData&)>;
+  CellProver(std::span<const Subject> subjects, const Residues& residues, std::uint32_t node_limit, Budget& budget,
+             Shows shows);
 
   CellProof prove(const Cell& cell, std::span<const Item> newest_first, Item flat);
 
  private:
+  std::vector<Mode> modes() const;
   CellProof attempt(const Cell& cell, std::span<const Item> newest_first, Item flat, Mode mode, bool plane);
   Regions regions_of(Item item, Edge inside);
   Regions stack(const Regions& newer, const Regions& older);
@@ -37,7 +41,9 @@ class CellProver {
   Budget& budget_;
   Bdd bdd_;
   Executor executor_;
+  Shows shows_;
   bool relations_ = false;  // some program relates computed values
+  bool computes_ = false;   // some program computes
 };
 
 }  // namespace seccompress::verify

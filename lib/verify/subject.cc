@@ -110,6 +110,7 @@ void Subject::collect(Cuts& nr, Cuts& arch) {
         break;
       case BPF_ALU:
         uses_x_ = uses_x_ || BPF_SRC(insn.code) == BPF_X;
+        computes_ = computes_ || insn.code != (BPF_ALU | BPF_AND | BPF_K);
         next = kReached;
         if (insn.code == (BPF_ALU | BPF_AND | BPF_K))
           next |= (held[pc] & (kNrFull | kNrMasked) ? kNrMasked : 0U) |

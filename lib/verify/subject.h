@@ -34,6 +34,8 @@ class Subject {
   std::uint32_t size() const { return static_cast<std::uint32_t>(code_.size()); }
   // Does some instruction relate two values that the program computed?
   bool uses_x() const { return uses_x_; }
+  // Is there arithmetic other than masks?
+  bool computes() const { return uses_x_ || computes_; }
 
   // Finds the cuts of nr and arch that this program may make.
   void collect(Cuts& nr, Cuts& arch);
@@ -49,6 +51,7 @@ class Subject {
 
   program::CodeView code_;
   bool uses_x_ = false;
+  bool computes_ = false;
 };
 
 Relation relation_of(std::uint16_t code);

@@ -215,7 +215,9 @@ void Proof::remember(const Pair& pair) {
 Proof::Failure Proof::prove_cell(const ArchClass& arch, std::uint32_t cell) {
   const Pair pair{stack_answers_[cell], flat_answers_[cell]};
   if (proved_before(pair)) return std::nullopt;
-  if (!prover_) prover_.emplace(subjects_, residues_, options_.limits.bdd_nodes, budget_);
+  if (!prover_)
+    prover_.emplace(subjects_, residues_, options_.limits.bdd_nodes, budget_,
+                    [this](const abi::SeccompData& data) { return differ(data); });
   const CellProof proof =
       prover_->prove({&arch, cells_->interval(cell)}, sequences_.newest_first(pair.stack), pair.flat);
   if (proof.kind == CellProof::Kind::equal) {
@@ -227,14 +229,9 @@ Proof::Failure Proof::prove_cell(const ArchClass& arch, std::uint32_t cell) {
 
 // Not equal as far as the prover can tell.
 Proof::Failure Proof::judge(const CellProof& proof) {
-  const bool shown = proof.kind == CellProof::Kind::differs;
-  if (shown && (proof.exact || differ(proof.witness))) return difference(proof.witness);
+  if (proof.kind == CellProof::Kind::differs) return difference(proof.witness);
   if (const auto found = search(proof.witness)) return difference(*found);
-  const auto nr = static_cast<std::uint32_t>(proof.witness.nr);
-  return Undecided{place(proof.witness.arch, nr) + ": " +
-                   (shown ? "depends on a multiplication, a division or a shift by a register, or on arithmetic that "
-                            "needs more nodes than the limit"
-                          : proof.reason)};
+  return Undecided{place(proof.witness.arch, static_cast<std::uint32_t>(proof.witness.nr)) + ": " + proof.reason};
 }
 
 bool Proof::differ(const abi::SeccompData& data) const {

@@ -62,7 +62,7 @@ const Outcomes& Walker::walk(const Subject& subject, const ArchClass& arch) {
       while (at != kNone) {
         const Pending entry = pending_[at];
         at = entry.next;
-        budget_.spend(1 + stride_ / 8);
+        budget_.spend(1 + stride_ / 32);
         if (budget_.exhausted()) return outcomes_;
         step(pc, entry.held, entry.set);
       }
