@@ -17,8 +17,8 @@ constexpr std::uint64_t kAtCwd = static_cast<std::uint32_t>(AT_FDCWD);  // the k
 constexpr std::uint64_t kOpenWriteCloexec = O_WRONLY | O_CLOEXEC;
 
 constexpr std::array kNeeds = {
-#define NEED(runtime, no_new_privs, call, a0, a1, a2, need) \
-  RuntimeNeed{Runtime::runtime, NoNewPrivs::no_new_privs, #call, {a0, a1, a2}, Need::need},
+#define NEED(runtime, no_new_privs, call, a0, a1, a2, need, made) \
+  RuntimeNeed{Runtime::runtime, NoNewPrivs::no_new_privs, #call, {a0, a1, a2}, Need::need, Made::made},
 #include "abi/runtime_needs.def"
 #undef NEED
 };

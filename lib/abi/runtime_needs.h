@@ -18,6 +18,7 @@ std::string_view to_string(Runtime runtime);
 
 enum class NoNewPrivs : std::uint8_t { off, on, both };
 enum class Need : std::uint8_t { answered, survived };
+enum class Made : std::uint8_t { always, sometimes };
 
 struct RuntimeNeed {
   Runtime runtime;
@@ -25,6 +26,7 @@ struct RuntimeNeed {
   std::string_view call;
   std::uint64_t arguments[3];
   Need need;
+  Made made;
 };
 std::span<const RuntimeNeed> runtime_needs();
 
