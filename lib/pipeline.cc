@@ -47,6 +47,18 @@ Result<void> compile_filters(CompiledLayer& layer, std::vector<read::NamedFilter
   return {};
 }
 
+Result<void> compile_policies(CompiledLayer& layer, std::vector<read::NamedPolicy> policies, diagram::Store& store) {
+  for (read::NamedPolicy& one : policies) {
+    auto node = lower::lower(one.policy, store);
+    if (!node) return failure(node.error().code, one.name + ": " + node.error().what);
+    layer.filter_nodes.push_back(*node);
+    layer.filters.push_back(lower::reference_program(one.policy));
+    layer.filter_names.push_back(std::move(one.name));
+    layer.filter_policies.push_back(std::move(one.policy));
+  }
+  return {};
+}
+
 std::string difference_text(const verify::Outcome& outcome) {
   return "the flattened program could not be proved equal to its layers: " + verify::to_string(outcome);
 }
@@ -88,6 +100,8 @@ Result<void> add_layer(Stack& stack, read::Layer layer, const PipelineOptions& /
   if (auto* policy = std::get_if<policy::Policy>(&layer.content)) {
     compiled.policy = std::move(*policy);
     TRY(compile_policy(compiled, *stack.store));
+  } else if (auto* policies = std::get_if<std::vector<read::NamedPolicy>>(&layer.content)) {
+    TRY(compile_policies(compiled, std::move(*policies), *stack.store));
   } else {
     TRY(compile_filters(compiled, std::move(std::get<std::vector<read::NamedFilter>>(layer.content)),
                         *stack.store));

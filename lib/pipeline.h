@@ -33,7 +33,8 @@ struct CompiledLayer {
   std::vector<std::string> filter_names;           // same length
   std::vector<diagram::Node> filter_nodes;         // same length
   diagram::Node node = 0;                          // the layer as one function
-  std::optional<policy::Policy> policy;            // for policy layers
+  std::optional<policy::Policy> policy;            // for layers that are one policy
+  std::vector<policy::Policy> filter_policies;     // for layers of several (systemd): one a filter; else empty
 };
 
 double cpu_microseconds();  // CLOCK_THREAD_CPUTIME_ID

@@ -38,10 +38,27 @@ Node compare(diagram::Store& store, unsigned index, std::uint64_t value, Node be
   return split(store, abi::arg_high(index), high(value), below, high_equal, above);
 }
 
+Node lower_low_word(diagram::Store& store, const policy::Condition& condition, Node yes, Node no) {
+  using policy::Operator;
+  const abi::Word word = abi::arg_low(condition.index);
+  const std::uint32_t value = low(condition.value);
+  switch (condition.op) {
+    case Operator::eq: return split(store, word, value, no, yes, no);
+    case Operator::ne: return split(store, word, value, yes, no, yes);
+    case Operator::gt: return split(store, word, value, no, no, yes);
+    case Operator::ge: return split(store, word, value, no, yes, yes);
+    case Operator::lt: return split(store, word, value, yes, no, no);
+    case Operator::le: return split(store, word, value, yes, yes, no);
+    case Operator::masked_eq: return store.test(word, value, Compare::eq, low(condition.value_two) & value, yes, no);
+  }
+  return no;
+}
+
 }  // namespace
 
 Node lower_condition(diagram::Store& store, const policy::Condition& condition, Node yes, Node no) {
   using policy::Operator;
+  if (condition.low_word) return lower_low_word(store, condition, yes, no);
   const unsigned index = condition.index;
   const std::uint64_t value = condition.value;
   switch (condition.op) {

@@ -139,6 +139,12 @@ class PolicyLowering {
     return {};
   }
 
+  // x86_64 and x32 share the number space: bit 30 tells them apart.
+  static bool can_have(abi::Arch arch, std::uint32_t number) {
+    if (arch == abi::Arch::x86_64) return number < abi::kX32Bit;
+    return arch != abi::Arch::x32 || number >= abi::kX32Bit;
+  }
+
   // Sorted by number, then by rule.
   Result<std::vector<Call>> calls_of(abi::Arch arch) {
     std::vector<Call> calls;
@@ -147,6 +153,8 @@ class PolicyLowering {
       const policy::Rule& rule = policy_.rules[i];
       if (rule.verdict == policy_.default_verdict) continue;
       const auto order = static_cast<std::uint32_t>(i);
+      for (const std::uint32_t number : rule.numbers)
+        if (can_have(arch, number)) calls.push_back({number, order, &rule, {}});
       for (const std::string& name : rule.names) {
         if (const auto number = abi::syscall_number(arch, name)) calls.push_back({*number, order, &rule, {}});
         if (!multiplexes) continue;
@@ -186,7 +194,8 @@ class PolicyLowering {
   // How many calls from the first on are single EQ conditions on one argument with one verdict?
   static std::size_t value_set(std::span<const Call> calls) {
     const auto is_value = [](const Call& call) {
-      return !call.multiplexed && call.rule->all_of.size() == 1 && call.rule->all_of[0].op == policy::Operator::eq;
+      if (call.multiplexed || call.rule->all_of.size() != 1) return false;
+      return call.rule->all_of[0].op == policy::Operator::eq && !call.rule->all_of[0].low_word;
     };
     std::size_t count = 0;
     while (count < calls.size() && is_value(calls[count]) && calls[count].rule->verdict == calls[0].rule->verdict &&

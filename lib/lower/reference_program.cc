@@ -65,8 +65,25 @@ Halves halves(std::uint64_t value) {
   return {static_cast<std::uint32_t>(value >> 32), static_cast<std::uint32_t>(value)};
 }
 
+Code low_word_code(const Condition& condition) {
+  const std::uint32_t value = halves(condition.value).low;
+  const Instruction low = load(abi::arg_low(condition.index));
+  switch (condition.op) {
+    case Operator::eq: return {low, jump_if(BPF_JEQ, value, kHolds, kFails)};
+    case Operator::ne: return {low, jump_if(BPF_JEQ, value, kFails, kHolds)};
+    case Operator::gt: return {low, jump_if(BPF_JGT, value, kHolds, kFails)};
+    case Operator::ge: return {low, jump_if(BPF_JGE, value, kHolds, kFails)};
+    case Operator::lt: return {low, jump_if(BPF_JGE, value, kFails, kHolds)};
+    case Operator::le: return {low, jump_if(BPF_JGT, value, kFails, kHolds)};
+    case Operator::masked_eq:
+      return {low, masked(value), jump_if(BPF_JEQ, halves(condition.value_two).low & value, kHolds, kFails)};
+  }
+  return {};
+}
+
 // The instructions of one condition with symbolic targets; falling off the end means that it holds.
 Code condition_code(const Condition& condition) {
+  if (condition.low_word) return low_word_code(condition);
   const Halves v = halves(condition.value);
   const Instruction high = load(abi::arg_high(condition.index));
   const Instruction low = load(abi::arg_low(condition.index));
@@ -133,6 +150,7 @@ Candidates candidates_of(const Policy& policy, abi::Arch arch) {
   for (const Rule& rule : policy.rules) {
     if (rule.verdict == policy.default_verdict) continue;
     CHECK(rule.all_of.size() <= 6);
+    for (const std::uint32_t number : rule.numbers) candidates[number].push_back({&rule, std::nullopt});
     for (const std::string& name : rule.names) {
       if (const auto number = abi::syscall_number(arch, name)) candidates[*number].push_back({&rule, std::nullopt});
       if (const auto through = abi::multiplexed_call(arch, name)) candidates[through->number].push_back({&rule, through->call});

@@ -77,13 +77,17 @@ class Choice {
   std::optional<abi::Verdict> conditional_;
 };
 
+void offer_direct(const Rule& rule, const abi::SeccompData& data, Choice& choice) {
+  if (rule.all_of.empty()) choice.offer_unconditional(rule.verdict);
+  else if (all_hold(rule.all_of, data)) choice.offer(rule.verdict);
+}
+
 void offer_rule(const Rule& rule, abi::Arch arch, const abi::SeccompData& data, Choice& choice) {
   const auto nr = static_cast<std::uint32_t>(data.nr);
+  for (const std::uint32_t number : rule.numbers)
+    if (number == nr) offer_direct(rule, data, choice);
   for (const std::string& name : rule.names) {
-    if (abi::syscall_number(arch, name) == nr) {
-      if (rule.all_of.empty()) choice.offer_unconditional(rule.verdict);
-      else if (all_hold(rule.all_of, data)) choice.offer(rule.verdict);
-    }
+    if (abi::syscall_number(arch, name) == nr) offer_direct(rule, data, choice);
     const auto multiplexed = abi::multiplexed_call(arch, name);
     if (multiplexed && multiplexed->number == nr &&
         all_hold(multiplexed_conditions(rule.all_of, multiplexed->call), data))
@@ -94,16 +98,19 @@ void offer_rule(const Rule& rule, abi::Arch arch, const abi::SeccompData& data, 
 }  // namespace
 
 bool holds(const Condition& condition, std::uint64_t argument) {
+  const std::uint64_t counts = condition.low_word ? UINT32_MAX : UINT64_MAX;
+  argument &= counts;
+  const std::uint64_t value = condition.value & counts;
   switch (condition.op) {
-    case Operator::ne: return argument != condition.value;
-    case Operator::lt: return argument < condition.value;
-    case Operator::le: return argument <= condition.value;
-    case Operator::eq: return argument == condition.value;
-    case Operator::ge: return argument >= condition.value;
-    case Operator::gt: return argument > condition.value;
+    case Operator::ne: return argument != value;
+    case Operator::lt: return argument < value;
+    case Operator::le: return argument <= value;
+    case Operator::eq: return argument == value;
+    case Operator::ge: return argument >= value;
+    case Operator::gt: return argument > value;
     case Operator::masked_eq:
       // libseccomp masks the datum too (src/db.c), so bits of it outside the mask do not matter.
-      return (argument & condition.value) == (condition.value_two & condition.value);
+      return (argument & value) == (condition.value_two & value);
   }
   return false;
 }

@@ -23,6 +23,7 @@ struct Condition {
   std::uint64_t value = 0;  // masked_eq: the MASK (runtime-spec: (arg & value) == valueTwo)
   std::uint64_t value_two = 0;
   Location where;
+  bool low_word = false;  // compares the low 32 bits alone, as libseccomp does on 32-bit architectures
 };
 
 // One entry of `syscalls`: for each name, `verdict` when all conditions hold; at most one condition an argument. The reader has already split
@@ -33,6 +34,9 @@ struct Rule {
   std::vector<Condition> all_of;  // empty: always
   bool or_turned = false;
   Location where;
+  // Besides the names: values of seccomp_data.nr (never -1) that the rule is about on every listed architecture that
+  // can have them. Nothing is expanded for them.
+  std::vector<std::uint32_t> numbers = {};
 };
 
 struct Policy {

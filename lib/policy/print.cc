@@ -30,6 +30,7 @@ std::string printable(const std::string& name) {
 void append_rule(std::string& text, const Rule& rule) {
   text += "rule";
   for (const std::string& name : rule.names) text += ' ' + printable(name);
+  for (const std::uint32_t number : rule.numbers) text += fmt::format(" {:#x}", number);
   const char* separator = rule.or_turned ? " when (or) " : " when ";
   for (const Condition& condition : rule.all_of) {
     text += separator + to_string(condition);
@@ -54,9 +55,10 @@ std::string_view operator_name(Operator op) {
 }
 
 std::string to_string(const Condition& condition) {
+  const char* word = condition.low_word ? ".lo" : "";
   if (condition.op == Operator::masked_eq)
-    return fmt::format("a{} & {:#x} == {:#x}", condition.index, condition.value, condition.value_two);
-  return fmt::format("a{} {} {:#x}", condition.index, symbol(condition.op), condition.value);
+    return fmt::format("a{}{} & {:#x} == {:#x}", condition.index, word, condition.value, condition.value_two);
+  return fmt::format("a{}{} {} {:#x}", condition.index, word, symbol(condition.op), condition.value);
 }
 
 std::string to_string(const Policy& policy) {

@@ -46,12 +46,17 @@ struct LayerSpec {
 Result<LayerSpec> parse_layer_spec(std::string_view text);
 std::string to_string(const LayerSpec& spec);
 
-// A layer as read: one policy, or one or several filters (oldest first) with their names.
+// A layer as read: one policy; or any number of filters or policies, oldest first, with their names.
 struct NamedFilter {
   std::string name;  // "03.bpf"
   program::Code code;
 };
-using Content = std::variant<policy::Policy, std::vector<NamedFilter>>;
+// One of several filters that a source asks for by its rules (systemd: one a directive and architecture).
+struct NamedPolicy {
+  std::string name;  // "SystemCallFilter= (x86_64)"
+  policy::Policy policy;
+};
+using Content = std::variant<policy::Policy, std::vector<NamedFilter>, std::vector<NamedPolicy>>;
 struct Layer {
   LayerSpec spec;  // kind filled in
   Content content;

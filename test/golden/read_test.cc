@@ -19,6 +19,10 @@ read::Options fixed_options() {
 std::string print(const read::Content& content) {
   if (const auto* policy = std::get_if<policy::Policy>(&content)) return policy::to_string(*policy);
   std::string text;
+  if (const auto* policies = std::get_if<std::vector<read::NamedPolicy>>(&content)) {
+    for (const read::NamedPolicy& one : *policies) text += "filter " + one.name + '\n' + policy::to_string(one.policy);
+    return text;
+  }
   for (const read::NamedFilter& filter : std::get<std::vector<read::NamedFilter>>(content))
     text += "filter " + filter.name + '\n' + program::disassemble(filter.code);
   return text;

@@ -28,20 +28,26 @@ void unite(std::vector<Number>& numbers) {
                 numbers.end());
 }
 
+void add_values(Values& values, const policy::Rule& rule) {
+  for (const policy::Condition& condition : rule.all_of)
+    for (const std::uint64_t value : policy::interesting_values(condition)) values[condition.index].push_back(value);
+}
+
 // The values of each argument that some rule compares it with, for the rules that are about this number.
 Values values_of(const Policy& policy, Number number) {
   Values values;
   for (const abi::Arch arch : policy.architectures) {
     if (abi::facts(arch).audit != number.audit) continue;
-    for (const policy::Rule& rule : policy.rules)
+    for (const policy::Rule& rule : policy.rules) {
+      if (std::count(rule.numbers.begin(), rule.numbers.end(), number.nr) > 0) add_values(values, rule);
       for (const std::string& name : rule.names) {
         const auto through = abi::multiplexed_call(arch, name);
         const bool multiplexed = through && through->number == number.nr;
         if (!multiplexed && abi::syscall_number(arch, name) != number.nr) continue;
         if (multiplexed) values[0].insert(values[0].end(), {through->call, through->call | std::uint64_t{1} << 32});
-        for (const policy::Condition& condition : rule.all_of)
-          for (const std::uint64_t value : policy::interesting_values(condition)) values[condition.index].push_back(value);
+        add_values(values, rule);
       }
+    }
   }
   for (std::vector<std::uint64_t>& one : values) {
     std::sort(one.begin(), one.end());
@@ -64,11 +70,13 @@ abi::SeccompData noise(Number number, Random& random) {
 std::vector<Number> named_numbers(const Policy& policy) {
   std::vector<Number> numbers;
   for (const abi::Arch arch : policy.architectures)
-    for (const policy::Rule& rule : policy.rules)
+    for (const policy::Rule& rule : policy.rules) {
+      for (const std::uint32_t nr : rule.numbers) numbers.push_back({abi::facts(arch).audit, nr});
       for (const std::string& name : rule.names) {
         if (const auto nr = abi::syscall_number(arch, name)) numbers.push_back({abi::facts(arch).audit, *nr});
         if (const auto one = abi::multiplexed_call(arch, name)) numbers.push_back({abi::facts(arch).audit, one->number});
       }
+    }
   unite(numbers);
   return numbers;
 }
