@@ -6,16 +6,12 @@
 #include <vector>
 
 #include "emit/code_graph.h"
+#include "emit/ranges.h"
 
 namespace seccompress::emit {
 
-struct Range {
-  std::uint32_t first, last;
-  OpId exit;
-  double weight;  // how often A lies in it; only ratios matter
-};
-
-// ranges: ascending, covering all 2^32 values.
-OpId dispatch(CodeGraph& graph, std::vector<Range> ranges);
+// ranges: ascending, covering all 2^32 values. size_cost: what an instruction may cost in executed tests, as a
+// share of all executions of this search.
+OpId dispatch(CodeGraph& graph, Ranges ranges, double size_cost);
 
 }  // namespace seccompress::emit

@@ -38,6 +38,9 @@ constexpr std::size_t kPlainNumbers = 1024;   // ranges of nr or arch that a sea
 constexpr std::size_t kPlainArgument = 24;    // likewise of an argument word
 constexpr std::size_t kMaxRanges = 4096;
 constexpr std::size_t kFewExits = 8;          // beyond that no mask is looked for
+// What an instruction is worth in tests executed per call: little on the native architecture, more elsewhere.
+constexpr double kSizeCost = 0.05;
+constexpr double kForeignSizeCost = 0.3;
 constexpr std::uint32_t kWholeWord = 0xffffffffU;
 
 // What A holds when code starts: (word & mask), or nothing of use.
@@ -112,10 +115,10 @@ class Compiler {
     for (const std::size_t i : compile_order(pieces, word)) {
       const std::uint32_t first = i == 0 ? 0 : pieces[i - 1].last + 1;
       ranges[i] = {first, pieces[i].last, 0, weight(pieces[i], first, word)};
-      if (word == abi::kArch && first == pieces[i].last) numbers_ = options_.weights.numbers(first);
+      if (word == abi::kArch && first == pieces[i].last) enter(first);
       ranges[i].exit = compile(pieces[i].node, {true, word, mask});
     }
-    return dispatch(graph_, std::move(ranges));
+    return dispatch(graph_, std::move(ranges), size_cost_);
   }
 
   // The first byte that the node tests; lower bytes become tests of their own.
@@ -128,6 +131,12 @@ class Compiler {
     const std::uint32_t mask = kWholeWord >> (8U * byte);
     const OpId found = search(pieces, word, mask);
     return mask == kWholeWord ? found : graph_.mask(mask, found);
+  }
+
+  // What follows is the code of one architecture.
+  void enter(std::uint32_t audit_arch) {
+    numbers_ = options_.weights.numbers(audit_arch);
+    size_cost_ = audit_arch == abi::facts(abi::native_arch()).audit ? kSizeCost : kForeignSizeCost;
   }
 
   static std::vector<std::size_t> compile_order(const std::vector<Piece>& pieces, abi::Word word) {
@@ -186,14 +195,26 @@ class Compiler {
   // (v & mask) == value ? inside : outside, by one or two instructions. A holds the whole word.
   OpId test_mask(abi::Word word, const ExitValues& cube, Node inside, Node outside) {
     const std::uint32_t mask = cube.mask(), value = cube.value();
+    const std::uint32_t clear = mask & ~value;
+    // Two bit tests cost no more than AND and JEQ, keep A, and the first one often decides.
+    const bool by_bits = std::has_single_bit(value) || (std::popcount(value) == 2 && clear == 0);
     Holding holding{true, word, kWholeWord};
-    if (test_length(cube) == 2) holding.mask = mask;  // AND takes the other bits away
+    if (test_length(cube) == 2 && !by_bits) holding.mask = mask;  // AND takes the other bits away
     const OpId in = compile(inside, holding), out = compile(outside, holding);
     const double share = likeliness(inside) / (likeliness(inside) + likeliness(outside));
     if (mask == kWholeWord) return graph_.jump(BPF_JEQ, value, in, out, share);
     if (value == 0) return graph_.jump(BPF_JSET, mask, out, in, 1 - share);
     if (std::has_single_bit(mask)) return graph_.jump(BPF_JSET, mask, in, out, share);
+    if (by_bits) return test_bits(value, clear, in, out);
     return graph_.mask(mask, graph_.jump(BPF_JEQ, value, in, out, share));
+  }
+
+  // All bits of `value` (one or two) set and none of `clear`. Flags are more often clear than set, high ones
+  // more so, and that decides at once.
+  OpId test_bits(std::uint32_t value, std::uint32_t clear, OpId in, OpId out) {
+    const std::uint32_t first = std::bit_floor(value), second = value & ~first;
+    const OpId rest = second != 0 ? graph_.jump(BPF_JSET, second, in, out, 0.5) : graph_.jump(BPF_JSET, clear, out, in, 0.5);
+    return graph_.jump(BPF_JSET, first, rest, out, 0.25);
   }
 
   OpId test_cube(Node node, abi::Word word, const ExitValues& cube, const std::vector<ExitValues>& exits) {
@@ -260,6 +281,7 @@ class Compiler {
   CodeGraph graph_;
   std::unordered_map<std::uint64_t, OpId> done_;
   NumberWeights numbers_;  // of the architecture being compiled
+  double size_cost_ = kSizeCost;
   std::size_t compilations_ = 0, bit_tests_ = 0;
   bool exhausted_ = false;
 };
