@@ -613,10 +613,13 @@ def freeze_the_tracer_at(runtime, nnp, step, world):
 @each(RUNTIMES, ("armed", "entry", "swapped", "installed"))
 def a_tracer_stopped_for_ever_starts_nothing_and_ends_with_it(runtime, step, world):
     start, tracer = start_paused(runtime, False, step, world)
-    world.remove(start)  # delete -f: the engine gives up
-    expect(start.output == "", "the container ran: " + start.output)
+    start.process.kill()  # the engine gives up
+    start.process.wait(DEADLINE)
+    expect(start.printed_nothing(), "the container ran")
     os.kill(tracer, signal.SIGCONT)
     wait_for(lambda: not processes_named(world.mark()), "the tracer's end")
+    if start.finish().output:  # crun's init may get through when nobody is left to stop it
+        expect_merged(start)
 
 
 def main():
