@@ -62,7 +62,10 @@ std::string who_decides(const abi::SeccompData& call, const std::vector<Compiled
   if (winner.layer >= layers.size()) return "no layer";
   const CompiledLayer& layer = layers[winner.layer];
   if (layer.policy) return "layer " + layer.name + ", " + rule_text(*layer.policy, call, winner.verdict) + ",";
-  return "layer " + layer.name + ", filter " + layer.filter_names[winner.filter] + ",";
+  std::string text = "layer " + layer.name + ", filter " + layer.filter_names[winner.filter] + ",";
+  if (!layer.filter_policies.empty())
+    text += " " + rule_text(layer.filter_policies[winner.filter], call, winner.verdict) + ",";
+  return text;
 }
 
 std::vector<std::string> unmet_messages(abi::Runtime runtime, bool no_new_privs, program::CodeView code,
