@@ -40,6 +40,8 @@ struct Size {
   }
 };
 
+bool is_policy(const CompiledLayer& layer) { return layer.policy || !layer.filter_policies.empty(); }
+
 struct Report {
   std::vector<Size> layers;
   Size before, after;
@@ -53,7 +55,7 @@ Result<Report> make_report(Stack& stack, const Flat& flat) {
   std::vector<diagram::Node> nodes, filter_nodes;
   for (const CompiledLayer& layer : stack.layers) {
     Size size;
-    if (layer.policy) ++report.policies;
+    if (is_policy(layer)) ++report.policies;
     else
       for (const program::Code& code : layer.filters) size.add(code);
     report.before.add(size);
@@ -111,11 +113,11 @@ Json filters_json(const Stack& stack, const Report& report, std::size_t layer) {
 
 Json layer_json(const Stack& stack, const Report& report, std::size_t i) {
   const CompiledLayer& layer = stack.layers[i];
-  Json json{{"name", layer.name}, {"kind", layer.kind}, {"policy", layer.policy.has_value()}};
-  if (!layer.policy) json.update(to_json(report.layers[i]));
+  Json json{{"name", layer.name}, {"kind", layer.kind}, {"policy", is_policy(layer)}};
+  if (!is_policy(layer)) json.update(to_json(report.layers[i]));
   const auto twin = report.contribution.duplicate_of[i];
   json.update(contribution_json(report.contribution, i, twin ? stack.layers[*twin].name : ""));
-  if (!layer.policy) json["each"] = filters_json(stack, report, i);
+  if (!is_policy(layer)) json["each"] = filters_json(stack, report, i);
   return json;
 }
 
