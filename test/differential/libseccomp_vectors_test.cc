@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// libseccomp's own simulator tables, where the corpus lies beside the checkout: its recorded rules through our lowering,
+// every row that applies to this machine's words. Its column of architectures: `all` and `all_le`, `all_64` are the
+// native one; `+name` and `+all_le` always; `-name` removes; a bare name only where it is native (x86_64 here).
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "abi/multiplex.h"
+#include "abi/syscalls.h"
+#include "lower/lower.h"
+#include "policy/evaluate.h"
+#include "policy/print.h"
+#include "support/file.h"
+#include "support/policy_text.h"
+
+namespace seccompress::test {
+namespace {
+
+using abi::Arch;
+using nlohmann::json;
+
+// Rules for numbers that nothing has (1000 ...) are written with names that the tables do not use otherwise.
+constexpr std::array<std::string_view, 16> kStandIns = {"perf_event_open", "fanotify_init", "fanotify_mark", "prlimit64",
+                                                        "syncfs", "setns", "getcpu", "kcmp", "finit_module", "sched_setattr",
+                                                        "sched_getattr", "renameat2", "seccomp", "getrandom", "bpf", "execveat"};
+
+struct Inexpressible {
+  std::string why;
+};
+
+class Recording {
+ public:
+  explicit Recording(const json& calls) {
+    for (const json& call : calls)
+      if (call[0].is_number()) apply(call);
+  }
+  // The filter that answers for an architecture; the first one when none has it.
+  const policy::Policy& filter_for(Arch arch) const {
+    for (const auto& [number, filter] : filters_)
+      if (std::count(filter.architectures.begin(), filter.architectures.end(), arch) > 0) return filter;
+    return filters_.begin()->second;
+  }
+  std::vector<Arch> architectures() const {
+    std::vector<Arch> all;
+    for (const auto& [number, filter] : filters_) all.insert(all.end(), filter.architectures.begin(), filter.architectures.end());
+    return all;
+  }
+  std::optional<std::uint32_t> stand_in_number(std::int64_t number) const {
+    const auto name = stand_ins_.find(number);
+    if (name == stand_ins_.end()) return std::nullopt;
+    return abi::syscall_number(Arch::x86_64, name->second);
+  }
+
+ private:
+  void apply(const json& call) {
+    policy::Policy& filter = filters_[call[0].get<int>()];
+    const std::string verb = call[1];
+    if (verb == "init") {
+      filter.default_verdict = verdict_of(call[2]);
+      filter.architectures = {Arch::x86_64};
+    } else if (verb == "add_arch") {
+      if (!saved_.empty()) throw Inexpressible{"rules that hold for architectures added earlier only"};
+      add_arch(filter, call[2]);
+    } else if (verb == "remove_arch") {
+      std::erase(filter.architectures, Arch::x86_64);
+    } else if (verb == "add_rule" || verb == "add_rule_exactly") {
+      add_rule(filter, call);
+    } else if (verb == "reset") {
+      filter.rules.clear();
+    } else if (verb == "start_transaction") {
+      saved_.push_back(filter);
+    } else if (verb == "reject_transaction") {
+      filter = saved_.back(), saved_.pop_back();
+    } else if (verb == "commit_transaction") {
+      saved_.pop_back();
+    } else if (verb != "syscall_priority" && verb != "precompute" && verb != "set_attr" && verb != "merge") {
+      throw Inexpressible{"verb " + verb};
+    }
+  }
+
+  static abi::Verdict verdict_of(const std::string& text) {
+    const auto verdict = text == "KILL" ? abi::kKillThread : parse_verdict(text);
+    if (!verdict) throw Inexpressible{"verdict " + text};
+    return *verdict;
+  }
+
+  static void add_arch(policy::Policy& filter, const std::string& name) {
+    const auto arch = name == "native" ? Arch::x86_64 : abi::arch_from_name(name);
+    if (arch) filter.architectures.push_back(*arch);  // others (sh, m68k) have no table of ours; their rows are left out
+  }
+
+  std::string name_of(const json& call) {
+    if (call.is_string()) return call;
+    const auto number = call.get<std::int64_t>();
+    if (number == -1) throw Inexpressible{"a rule for -1"};
+    if (number < 0) return "no_such_call";
+    const auto known = abi::syscall_name(abi::facts(Arch::x86_64).audit, static_cast<std::uint32_t>(number));
+    if (!known.empty()) return std::string(known);
+    if (stand_ins_.count(number) == 0) {
+      if (stand_ins_.size() == kStandIns.size()) throw Inexpressible{"too many numbers without a name"};
+      stand_ins_[number] = kStandIns[stand_ins_.size()];
+    }
+    return stand_ins_[number];
+  }
+
+  void add_rule(policy::Policy& filter, const json& call) {
+    policy::Rule rule;
+    rule.verdict = verdict_of(call[2]);
+    rule.names = {name_of(call[3])};
+    static const std::map<std::string, policy::Operator> kOperators = {
+        {"NE", policy::Operator::ne}, {"LT", policy::Operator::lt}, {"LE", policy::Operator::le}, {"EQ", policy::Operator::eq},
+        {"GE", policy::Operator::ge}, {"GT", policy::Operator::gt}, {"MASKED_EQ", policy::Operator::masked_eq}};
+    for (std::size_t i = 4; i < call.size(); ++i)
+      rule.all_of.push_back({call[i]["arg"], kOperators.at(call[i]["op"]), call[i]["a"], call[i]["b"], {}});
+    filter.rules.push_back(std::move(rule));
+  }
+
+  std::map<int, policy::Policy> filters_;
+  std::vector<policy::Policy> saved_;
+  std::map<std::int64_t, std::string> stand_ins_;
+};
+
+using Row = std::vector<std::string>;  // test arch syscall a0..a5 result
+
+std::map<std::string, std::vector<Row>> read_rows(const std::string& path) {
+  std::istringstream file(read_file(path, 1U << 24U).value());
+  std::map<std::string, std::vector<Row>> rows;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    Row row;
+    for (std::string field; std::getline(fields, field, '\t');) row.push_back(field);
+    if (row.size() == 10 && row[0] != "test") rows[row[0]].push_back(row);
+  }
+  return rows;
+}
+
+std::vector<Arch> architectures_of(const std::string& column, const Recording& recording) {
+  std::vector<Arch> all;
+  std::istringstream tokens(column);
+  for (std::string token; std::getline(tokens, token, ',');) {
+    if (token == "all" || token == "all_le" || token == "all_64" || token == "x86_64") {
+      all.push_back(Arch::x86_64);
+    } else if (token == "+all_le" || token == "+all_be") {
+      for (const Arch arch : recording.architectures())
+        if (abi::is_big_endian(arch) == (token == "+all_be")) all.push_back(arch);
+    } else if (token[0] == '+') {
+      if (const auto arch = abi::arch_from_name(token.substr(1))) all.push_back(*arch);
+    } else if (token[0] == '-') {
+      if (const auto arch = abi::arch_from_name(token.substr(1))) std::erase(all, *arch);
+    }
+  }
+  return all;
+}
+
+struct Range {
+  std::uint64_t first, last;
+};
+std::optional<Range> parse_range(const std::string& text) {
+  const auto dash = text.find('-', 1);
+  const auto first = parse_number(text.substr(0, dash));
+  if (!first) return std::nullopt;
+  const auto last = dash == std::string::npos ? first : parse_number(text.substr(dash + 1));
+  return Range{*first, last.value_or(*first)};
+}
+
+std::vector<std::uint32_t> numbers_of(const std::string& text, Arch arch, const Recording& recording) {
+  if (text == "-1") return {UINT32_MAX};
+  const auto range = parse_range(text);
+  if (!range) {
+    if (const auto through = abi::multiplexed_call(arch, text)) return {through->number};
+    const auto number = abi::syscall_number(arch, text);
+    return number ? std::vector{*number} : std::vector<std::uint32_t>{};
+  }
+  std::vector<std::uint32_t> all;
+  for (std::uint64_t n = range->first; n <= range->last; ++n)
+    all.push_back(recording.stand_in_number(static_cast<std::int64_t>(n)).value_or(static_cast<std::uint32_t>(n)));
+  return all;
+}
+
+struct Counts {
+  std::size_t rows = 0, calls = 0, left_out = 0;
+};
+
+// The row's call, once with the first value of every range and once for each further value (at most 64) of each.
+std::vector<abi::SeccompData> calls_of(const Row& row, Arch arch, std::uint32_t number) {
+  abi::SeccompData call{};
+  call.arch = abi::facts(arch).audit;
+  call.nr = static_cast<int>(number);
+  std::array<std::optional<Range>, 6> ranges;
+  for (std::size_t i = 0; i < 6; ++i) {
+    ranges[i] = parse_range(row[3 + i]);
+    if (ranges[i]) call.args[i] = ranges[i]->first;
+  }
+  std::vector<abi::SeccompData> calls{call};
+  for (std::size_t i = 0; i < 6; ++i) {
+    if (!ranges[i]) continue;
+    for (std::uint64_t step = 1; step <= std::min<std::uint64_t>(64, ranges[i]->last - ranges[i]->first); ++step) {
+      calls.push_back(call);
+      calls.back().args[i] += step;
+    }
+  }
+  return calls;
+}
+
+// Of rules that match with the same action libseccomp takes the narrower one of a ladder, ours the first (policy/evaluate.h).
+constexpr std::string_view kLadder = "43-sim-a2_order";
+
+abi::Verdict wanted_of(const Row& row) {
+  const abi::Verdict tabulated = row[9] == "KILL" ? abi::kKillThread : parse_verdict(row[9]).value();
+  const bool of_the_ladder = row[0] == kLadder && row[2] == "read" && abi::action_word(tabulated) == abi::kErrno;
+  return of_the_ladder ? abi::kErrno | 5 : tabulated;
+}
+
+void check_row(const Row& row, const Recording& recording, Counts& counts) {
+  const abi::Verdict wanted = wanted_of(row);
+  bool any = false;
+  for (const Arch arch : architectures_of(row[1], recording)) {
+    const policy::Policy& policy = recording.filter_for(arch);
+    diagram::Store store;
+    const auto node = lower::lower(policy, store);
+    ASSERT_TRUE(node);
+    const program::Code reference = lower::reference_program(policy);
+    for (const std::uint32_t number : numbers_of(row[2], arch, recording))
+      for (const abi::SeccompData& call : calls_of(row, arch, number)) {
+        ++counts.calls, any = true;
+        EXPECT_EQ(policy::evaluate(policy, call), wanted) << ::testing::PrintToString(row) << ' ' << number;
+        EXPECT_EQ(store.evaluate(*node, call), wanted);
+        EXPECT_EQ(program::interpret(reference, call), wanted);
+      }
+  }
+  ++(any ? counts.rows : counts.left_out);
+}
+
+// The only recordings whose rules a profile cannot say.
+const std::map<std::string, std::string> kLeftOut = {
+    {"35-sim-negative_one", "a rule for -1"},
+    {"61-sim-transactions", "too many numbers without a name"},
+    {"62-sim-arch_transactions", "rules that hold for architectures added earlier only"},
+};
+
+TEST(LibseccompVectors, EveryRowThatAppliesGetsItsVerdict) {
+  const std::string folder = std::string(CORPUS) + "/bpf/libseccomp";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no corpus";
+  const auto rows = read_rows(folder + "/sim-vectors.tsv");
+  Counts counts;
+  std::map<std::string, std::string> left_out;
+  std::size_t tests = 0;
+  for (const auto& [test, table] : rows) {
+    const std::string path = folder + "/rules/" + test + ".json";
+    if (!std::filesystem::exists(path)) continue;
+    try {
+      const Recording recording(json::parse(read_file(path, 1U << 24U).value()));
+      for (const Row& row : table) check_row(row, recording, counts);
+      ++tests;
+    } catch (const Inexpressible& reason) {
+      left_out[test] = reason.why;
+    }
+  }
+  std::printf("%zu tests, %zu rows, %zu calls; %zu rows are for other machines\n", tests, counts.rows, counts.calls, counts.left_out);
+  EXPECT_EQ(left_out, kLeftOut);
+  EXPECT_GT(tests, 35U);
+  EXPECT_GT(counts.rows, 350U);
+}
+
+}  // namespace
+}  // namespace seccompress::test
