@@ -61,6 +61,8 @@ class Hook {
   }
 
  private:
+  bool observing() const { return settings_.mode == bundle::Mode::observe; }
+
   Result<void> start() {
     TRY(read_settings());
     TRY_ASSIGN(const bool disabled, is_disabled());
@@ -82,6 +84,7 @@ class Hook {
   Result<void> read_settings() {
     TRY_ASSIGN(const bundle::TrustedFile file, bundle::read_trusted_file(options_.settings_path, bundle::kMaxSettingsBytes));
     TRY_ASSIGN(settings_, bundle::parse_settings(file.bytes, options_.settings_path, diagnostics_));
+    may_fail_ = observing();  // whatever is wrong with a container is then only said
     mark_ = "scmp-" + sha256(options_.settings_path + '\0' + file.bytes).substr(0, 10);
     if (settings_.log.empty()) return {};
     TRY_ASSIGN(UniqueFd log, bundle::open_trusted_log(settings_.log));
@@ -115,7 +118,7 @@ class Hook {
   }
 
   Result<void> cover_exec() const {
-    if (settings_.exec == bundle::ExecSessions::accept) return {};
+    if (settings_.exec == bundle::ExecSessions::accept || observing()) return {};
     return failure(Errc::refused,
                    options_.settings_path +
                        ": `exec: cover` asks for exec sessions under the merged program, and no hook runs for them: this "
@@ -139,28 +142,27 @@ class Hook {
 
   // From here on a failure is one of ours.
   Result<void> serve(const bundle::Snapshot& snapshot, bundle::Config config) {
-    may_fail_ = settings_.on_failure == bundle::OnFailure::runtime_profile;
+    may_fail_ = observing() || settings_.on_failure == bundle::OnFailure::runtime_profile;
     const bool no_new_privs = config.no_new_privs;
     PlanInput input{.settings = settings_, .config = std::move(config), .config_path = snapshot.path(),
                     .config_bytes = snapshot.bytes(), .runtime = identity_.runtime};
     TRY_ASSIGN(std::unique_ptr<Plan> plan, Plan::make(std::move(input), diagnostics_));
-    const bool observe = settings_.mode == bundle::Mode::observe;
-    if (!plan->predicted_unmet().empty() && !observe) return failure(Errc::refused, plan->predicted_unmet().front());
+    if (!plan->predicted_unmet().empty() && !observing()) return failure(Errc::refused, plan->predicted_unmet().front());
     record_.milliseconds_hook = now_milliseconds() - start_;
-    TRY_ASSIGN(const pid_t tracer, install::start_tracer(make_job(std::move(plan), no_new_privs, observe)));
-    may_fail_ = false;
+    TRY_ASSIGN(const pid_t tracer, install::start_tracer(make_job(std::move(plan), no_new_privs)));
+    may_fail_ = observing();
     const Result<void> unchanged = snapshot.unchanged();
     if (!unchanged) stop(tracer);
     return unchanged;
   }
 
-  install::Job make_job(std::shared_ptr<Plan> plan, bool no_new_privs, bool observe) {
+  install::Job make_job(std::shared_ptr<Plan> plan, bool no_new_privs) {
     install::Job job;
     job.identity = std::move(identity_);
     job.mark = mark_;
     job.timeout = settings_.install_timeout;
     job.no_new_privs = no_new_privs;
-    job.observe = observe;
+    job.observe = observing();
     job.decide = [this, plan, base = record_](const install::Attempt& attempt) {
       const double start = now_milliseconds();
       record_ = base;
@@ -168,15 +170,15 @@ class Hook {
       record_.milliseconds_composing = now_milliseconds() - start;
       return decision;
     };
-    job.report = [this, observe](const install::Ending& ending) { report(ending, observe); };
+    job.report = [this](const install::Ending& ending) { report(ending); };
     return job;
   }
 
   // In the tracer, after detach or kill.
-  void report(const install::Ending& ending, bool observe) {
+  void report(const install::Ending& ending) {
     using Kind = install::Ending::Kind;
-    const bool left = ending.kind == Kind::let_through || observe;
-    record_.outcome = ending.kind == Kind::installed ? "installed" : observe ? "observed" : left ? "let-through" : "killed";
+    const bool left = ending.kind == Kind::let_through;
+    record_.outcome = ending.kind == Kind::installed ? "installed" : observing() ? "observed" : left ? "let-through" : "killed";
     if (!ending.why.empty()) record_.cause = ending.why;
     record_.stops = ending.stops;
     record_.bytes_compared = ending.bytes_compared;
@@ -198,8 +200,8 @@ class Hook {
   }
 
   int go_on_unmerged(const std::string& cause) {
-    record_.outcome = "let-through";
-    record_.notes.emplace_back("on_failure: runtime-profile: the container runs under its runtime's own profile");
+    record_.outcome = observing() ? "observed" : "let-through";
+    record_.notes.emplace_back("the container runs under its runtime's own profile");
     write_record();
     std::fprintf(stderr, "seccompress-hook: warning: %s\n", cause.c_str());
     return 0;

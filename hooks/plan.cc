@@ -89,7 +89,9 @@ Plan::Plan(PlanInput input) : input_(std::move(input)) {
 Result<std::unique_ptr<Plan>> Plan::make(PlanInput input, Diagnostics& diagnostics) {
   std::unique_ptr<Plan> plan(new Plan(std::move(input)));
   TRY(plan->read_host_layers(diagnostics));
-  if (!plan->input_.config.annotations.contains(kCrunBpfAnnotation)) TRY(plan->predict(diagnostics));
+  // crun takes that annotation's program and does not look at linux.seccomp (crun seccomp.c); runc knows no such thing.
+  const bool raw = plan->input_.runtime == abi::Runtime::crun && plan->input_.config.annotations.contains(kCrunBpfAnnotation);
+  if (!raw) TRY(plan->predict(diagnostics));
   TRY(plan->one_listener(plan->input_.config.listener_path.empty() ? 0 : SECCOMP_FILTER_FLAG_NEW_LISTENER));
   return plan;
 }

@@ -148,6 +148,17 @@ def observe_changes_nothing_and_says_what_it_would_do(runtime, nnp, world):
 
 
 @each(RUNTIMES)
+def observe_lets_a_container_start_whatever_is_wrong(runtime, world):
+    world.settings(world.default_layers + ["bpf:/nonexistent"], "mode: observe\n")
+    expect_merged(world.run(runtime, world.config(True)), {"uname": 99, "umask": 0})
+    expect_record(world, "observed", "/nonexistent")
+    world.settings(world.default_layers, "mode: observe\n")
+    start = world.run(runtime, world.config(True, profile=None))
+    expect(start.facts().get("Seccomp_filters") == INHERITED, start.output + start.error)
+    expect_record(world, "observed", "no linux.seccomp")
+
+
+@each(RUNTIMES)
 def exec_cover_is_refused_and_says_what_covers(runtime, world):
     world.settings_path.write_text(world.settings_path.read_text().replace("exec: accept", "exec: cover"))
     expect_refused(world.run(runtime, world.config(True)), "exec: cover", "runtime wrapper")
