@@ -15,28 +15,14 @@ bool is_constant_allow(CodeView code, std::uint32_t arch, std::uint32_t nr) {
         if (insn.k != 4 * abi::kNr && insn.k != 4 * abi::kArch) return false;
         a = insn.k == 4 * abi::kNr ? nr : arch;
         continue;
-      case BPF_ALU | BPF_AND | BPF_K:
-        a &= insn.k;
-        continue;
-      case BPF_RET | BPF_K:
-        return insn.k == abi::kAllow;
-      case BPF_JMP | BPF_JA:
-        pc += insn.k;
-        continue;
-      case BPF_JMP | BPF_JEQ | BPF_K:
-        taken = a == insn.k;
-        break;
-      case BPF_JMP | BPF_JGE | BPF_K:
-        taken = a >= insn.k;
-        break;
-      case BPF_JMP | BPF_JGT | BPF_K:
-        taken = a > insn.k;
-        break;
-      case BPF_JMP | BPF_JSET | BPF_K:
-        taken = (a & insn.k) != 0;
-        break;
-      default:
-        return false;
+      case BPF_ALU | BPF_AND | BPF_K: a &= insn.k; continue;
+      case BPF_RET | BPF_K: return insn.k == abi::kAllow;
+      case BPF_JMP | BPF_JA: pc += insn.k; continue;
+      case BPF_JMP | BPF_JEQ | BPF_K: taken = a == insn.k; break;
+      case BPF_JMP | BPF_JGE | BPF_K: taken = a >= insn.k; break;
+      case BPF_JMP | BPF_JGT | BPF_K: taken = a > insn.k; break;
+      case BPF_JMP | BPF_JSET | BPF_K: taken = (a & insn.k) != 0; break;
+      default: return false;
     }
     pc += taken ? insn.jt : insn.jf;
   }

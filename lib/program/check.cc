@@ -64,10 +64,8 @@ bool is_allowed(std::uint16_t code) {
     case BPF_JMP | BPF_JGT | BPF_K:
     case BPF_JMP | BPF_JGT | BPF_X:
     case BPF_JMP | BPF_JSET | BPF_K:
-    case BPF_JMP | BPF_JSET | BPF_X:
-      return true;
-    default:
-      return false;
+    case BPF_JMP | BPF_JSET | BPF_X: return true;
+    default: return false;
   }
 }
 
@@ -82,8 +80,7 @@ Result<void> check_jump(CodeView code, std::size_t pc) {
 
 Result<void> check_instruction(CodeView code, std::size_t pc) {
   const Instruction& insn = code[pc];
-  if (!is_allowed(insn.code))
-    return refuse(pc, fmt::format("opcode {:#06x} is not allowed in seccomp", insn.code));
+  if (!is_allowed(insn.code)) return refuse(pc, fmt::format("opcode {:#06x} is not allowed in seccomp", insn.code));
   switch (insn.code) {
     case BPF_ALU | BPF_DIV | BPF_K:
       if (insn.k == 0) return refuse(pc, "division by the constant 0");
@@ -102,8 +99,7 @@ Result<void> check_instruction(CodeView code, std::size_t pc) {
       if (insn.k >= sizeof(abi::SeccompData) || insn.k % 4 != 0)
         return refuse(pc, fmt::format("load at offset {}: must be a multiple of 4 below 64", insn.k));
       break;
-    default:
-      break;
+    default: break;
   }
   if (BPF_CLASS(insn.code) == BPF_JMP) return check_jump(code, pc);
   return {};
@@ -121,8 +117,7 @@ Result<void> check_scratch(CodeView code) {
     if (insn.code == BPF_ST || insn.code == BPF_STX) {
       valid = static_cast<std::uint16_t>(valid | 1U << insn.k);
     } else if (insn.code == (BPF_LD | BPF_MEM) || insn.code == (BPF_LDX | BPF_MEM)) {
-      if ((valid >> insn.k & 1) == 0)
-        return refuse(pc, fmt::format("reads M[{}], which may be unset", insn.k));
+      if ((valid >> insn.k & 1) == 0) return refuse(pc, fmt::format("reads M[{}], which may be unset", insn.k));
     } else if (BPF_CLASS(insn.code) == BPF_JMP) {
       if (is_conditional(insn.code)) {
         narrow(pc + 1 + insn.jt);
@@ -140,8 +135,7 @@ Result<void> check_scratch(CodeView code) {
 
 Result<void> check(CodeView code) {
   if (code.empty() || code.size() > kMaxInstructions)
-    return failure(Errc::malformed,
-                   fmt::format("{} instructions: must be 1 to {}", code.size(), kMaxInstructions));
+    return failure(Errc::malformed, fmt::format("{} instructions: must be 1 to {}", code.size(), kMaxInstructions));
   for (std::size_t pc = 0; pc < code.size(); ++pc) TRY(check_instruction(code, pc));
   const std::uint16_t last = code.back().code;
   if (last != (BPF_RET | BPF_K) && last != (BPF_RET | BPF_A))

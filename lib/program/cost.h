@@ -12,9 +12,7 @@ constexpr bool is_compare(const Instruction& insn) {
   return BPF_CLASS(insn.code) == BPF_JMP && BPF_OP(insn.code) != BPF_JA;
 }
 // eBPF immediates are signed: a constant with bit 31 set is moved to a register first.
-constexpr bool needs_wide_constant(const Instruction& insn) {
-  return BPF_SRC(insn.code) == BPF_K && insn.k >> 31 != 0;
-}
+constexpr bool needs_wide_constant(const Instruction& insn) { return BPF_SRC(insn.code) == BPF_K && insn.k >> 31 != 0; }
 // Jcc and JA. With jt == 0 the comparison is inverted instead, but JSET has no inverse.
 constexpr bool needs_two_jumps(const Instruction& insn) {
   return insn.jf != 0 && (insn.jt != 0 || BPF_OP(insn.code) == BPF_JSET);

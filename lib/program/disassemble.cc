@@ -46,19 +46,15 @@ class Listing {
     return fmt::format("{:<4} {}", mnemonic, operand);
   }
   static std::string unknown(const Instruction& insn) {
-    return plain(".raw",
-                 fmt::format("code {:#06x} jt {} jf {} k {:#x}", insn.code, insn.jt, insn.jf, insn.k));
+    return plain(".raw", fmt::format("code {:#06x} jt {} jf {} k {:#x}", insn.code, insn.jt, insn.jf, insn.k));
   }
 
   std::string instruction(std::size_t pc, const Known& here) const {
     const Instruction& insn = code_[pc];
     switch (BPF_CLASS(insn.code)) {
-      case BPF_JMP:
-        return jump(pc, here);
-      case BPF_ALU:
-        return arithmetic(insn);
-      default:
-        return movement(insn);
+      case BPF_JMP: return jump(pc, here);
+      case BPF_ALU: return arithmetic(insn);
+      default: return movement(insn);
     }
   }
 
@@ -69,20 +65,11 @@ class Listing {
       case BPF_JMP | BPF_JA:
         if (insn.code != (BPF_JMP | BPF_JA)) return unknown(insn);
         return plain("ja", std::to_string(pc + 1 + insn.k));
-      case BPF_JMP | BPF_JEQ:
-        mnemonic = "jeq";
-        break;
-      case BPF_JMP | BPF_JGT:
-        mnemonic = "jgt";
-        break;
-      case BPF_JMP | BPF_JGE:
-        mnemonic = "jge";
-        break;
-      case BPF_JMP | BPF_JSET:
-        mnemonic = "jset";
-        break;
-      default:
-        return unknown(insn);
+      case BPF_JMP | BPF_JEQ: mnemonic = "jeq"; break;
+      case BPF_JMP | BPF_JGT: mnemonic = "jgt"; break;
+      case BPF_JMP | BPF_JGE: mnemonic = "jge"; break;
+      case BPF_JMP | BPF_JSET: mnemonic = "jset"; break;
+      default: return unknown(insn);
     }
     const std::string operand = BPF_SRC(insn.code) == BPF_X ? "x" : constant(insn, here);
     return plain(mnemonic, fmt::format("{:<17} jt {}  jf {}", operand, pc + 1 + insn.jt, pc + 1 + insn.jf));
@@ -96,8 +83,7 @@ class Listing {
       const std::string bare = fmt::format("#{:#x}", insn.k);
       return name.starts_with("0x") ? bare : bare + " " + name;
     }
-    const std::string bare =
-        insn.k < abi::kX32Bit ? fmt::format("#{}", insn.k) : fmt::format("#{:#x}", insn.k);
+    const std::string bare = insn.k < abi::kX32Bit ? fmt::format("#{}", insn.k) : fmt::format("#{:#x}", insn.k);
     if (insn.k == abi::kX32Bit && BPF_OP(insn.code) == BPF_JGE) return bare + " x32";  // the usual guard
     if (!here.arch) return bare;
     const std::string_view name = abi::syscall_name(*here.arch, insn.k);
@@ -108,35 +94,16 @@ class Listing {
     if (insn.code == (BPF_ALU | BPF_NEG)) return "neg";
     std::string_view mnemonic;
     switch (insn.code & ~BPF_X) {
-      case BPF_ALU | BPF_ADD:
-        mnemonic = "add";
-        break;
-      case BPF_ALU | BPF_SUB:
-        mnemonic = "sub";
-        break;
-      case BPF_ALU | BPF_MUL:
-        mnemonic = "mul";
-        break;
-      case BPF_ALU | BPF_DIV:
-        mnemonic = "div";
-        break;
-      case BPF_ALU | BPF_AND:
-        mnemonic = "and";
-        break;
-      case BPF_ALU | BPF_OR:
-        mnemonic = "or";
-        break;
-      case BPF_ALU | BPF_XOR:
-        mnemonic = "xor";
-        break;
-      case BPF_ALU | BPF_LSH:
-        mnemonic = "lsh";
-        break;
-      case BPF_ALU | BPF_RSH:
-        mnemonic = "rsh";
-        break;
-      default:
-        return unknown(insn);
+      case BPF_ALU | BPF_ADD: mnemonic = "add"; break;
+      case BPF_ALU | BPF_SUB: mnemonic = "sub"; break;
+      case BPF_ALU | BPF_MUL: mnemonic = "mul"; break;
+      case BPF_ALU | BPF_DIV: mnemonic = "div"; break;
+      case BPF_ALU | BPF_AND: mnemonic = "and"; break;
+      case BPF_ALU | BPF_OR: mnemonic = "or"; break;
+      case BPF_ALU | BPF_XOR: mnemonic = "xor"; break;
+      case BPF_ALU | BPF_LSH: mnemonic = "lsh"; break;
+      case BPF_ALU | BPF_RSH: mnemonic = "rsh"; break;
+      default: return unknown(insn);
     }
     return plain(mnemonic, BPF_SRC(insn.code) == BPF_X ? "x" : fmt::format("#{:#x}", insn.k));
   }
@@ -146,32 +113,19 @@ class Listing {
       case BPF_LD | BPF_W | BPF_ABS:
         if (insn.k % 4 != 0 || insn.k >= sizeof(abi::SeccompData)) return unknown(insn);
         return plain("ld", "[" + abi::word_name(static_cast<abi::Word>(insn.k / 4)) + "]");
-      case BPF_LD | BPF_W | BPF_LEN:
-        return plain("ld", "len");
-      case BPF_LDX | BPF_W | BPF_LEN:
-        return plain("ldx", "len");
-      case BPF_LD | BPF_IMM:
-        return plain("ld", fmt::format("#{:#x}", insn.k));
-      case BPF_LDX | BPF_IMM:
-        return plain("ldx", fmt::format("#{:#x}", insn.k));
-      case BPF_LD | BPF_MEM:
-        return plain("ld", fmt::format("M[{}]", insn.k));
-      case BPF_LDX | BPF_MEM:
-        return plain("ldx", fmt::format("M[{}]", insn.k));
-      case BPF_ST:
-        return plain("st", fmt::format("M[{}]", insn.k));
-      case BPF_STX:
-        return plain("stx", fmt::format("M[{}]", insn.k));
-      case BPF_MISC | BPF_TAX:
-        return "tax";
-      case BPF_MISC | BPF_TXA:
-        return "txa";
-      case BPF_RET | BPF_K:
-        return plain("ret", fmt::format("#{:#010x} {}", insn.k, abi::to_string(insn.k)));
-      case BPF_RET | BPF_A:
-        return plain("ret", "a");
-      default:
-        return unknown(insn);
+      case BPF_LD | BPF_W | BPF_LEN: return plain("ld", "len");
+      case BPF_LDX | BPF_W | BPF_LEN: return plain("ldx", "len");
+      case BPF_LD | BPF_IMM: return plain("ld", fmt::format("#{:#x}", insn.k));
+      case BPF_LDX | BPF_IMM: return plain("ldx", fmt::format("#{:#x}", insn.k));
+      case BPF_LD | BPF_MEM: return plain("ld", fmt::format("M[{}]", insn.k));
+      case BPF_LDX | BPF_MEM: return plain("ldx", fmt::format("M[{}]", insn.k));
+      case BPF_ST: return plain("st", fmt::format("M[{}]", insn.k));
+      case BPF_STX: return plain("stx", fmt::format("M[{}]", insn.k));
+      case BPF_MISC | BPF_TAX: return "tax";
+      case BPF_MISC | BPF_TXA: return "txa";
+      case BPF_RET | BPF_K: return plain("ret", fmt::format("#{:#010x} {}", insn.k, abi::to_string(insn.k)));
+      case BPF_RET | BPF_A: return plain("ret", "a");
+      default: return unknown(insn);
     }
   }
 
@@ -200,8 +154,7 @@ class Listing {
       known.a = Holds::nr;
     else if (loads_word && insn.k == 4 * abi::kArch)
       known.a = Holds::arch;
-    else if (BPF_CLASS(insn.code) == BPF_LD || BPF_CLASS(insn.code) == BPF_ALU ||
-             insn.code == (BPF_MISC | BPF_TXA))
+    else if (BPF_CLASS(insn.code) == BPF_LD || BPF_CLASS(insn.code) == BPF_ALU || insn.code == (BPF_MISC | BPF_TXA))
       known.a = Holds::other;
     flow(pc + 1, known);
   }

@@ -12,16 +12,13 @@ static_assert(sizeof(Instruction) == 8 && std::is_trivially_copyable_v<Instructi
 Result<Code> from_bytes(std::string_view bytes, const std::string& name) {
   if (bytes.empty()) return failure(Errc::malformed, name + ": empty, not a program");
   if (bytes.size() % sizeof(Instruction) != 0)
-    return failure(Errc::malformed,
-                   name + ": size " + std::to_string(bytes.size()) + " is not a multiple of 8");
+    return failure(Errc::malformed, name + ": size " + std::to_string(bytes.size()) + " is not a multiple of 8");
   Code code(bytes.size() / sizeof(Instruction));
   std::memcpy(code.data(), bytes.data(), bytes.size());
   return code;
 }
 
-std::string to_bytes(CodeView code) {
-  return {reinterpret_cast<const char*>(code.data()), code.size_bytes()};
-}
+std::string to_bytes(CodeView code) { return {reinterpret_cast<const char*>(code.data()), code.size_bytes()}; }
 
 bool same_code(CodeView a, CodeView b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);

@@ -31,38 +31,25 @@ struct Meter {
 
 bool holds(std::uint16_t op, std::uint32_t a, std::uint32_t operand) {
   switch (op) {
-    case BPF_JEQ:
-      return a == operand;
-    case BPF_JGT:
-      return a > operand;
-    case BPF_JGE:
-      return a >= operand;
-    default:
-      return (a & operand) != 0;  // BPF_JSET
+    case BPF_JEQ: return a == operand;
+    case BPF_JGT: return a > operand;
+    case BPF_JGE: return a >= operand;
+    default: return (a & operand) != 0;  // BPF_JSET
   }
 }
 
 // Everything but DIV.
 std::uint32_t calculate(std::uint16_t op, std::uint32_t a, std::uint32_t operand) {
   switch (op) {
-    case BPF_ADD:
-      return a + operand;
-    case BPF_SUB:
-      return a - operand;
-    case BPF_MUL:
-      return a * operand;
-    case BPF_AND:
-      return a & operand;
-    case BPF_OR:
-      return a | operand;
-    case BPF_XOR:
-      return a ^ operand;
-    case BPF_LSH:
-      return a << (operand & 31);
-    case BPF_RSH:
-      return a >> (operand & 31);
-    default:
-      return 0U - a;  // BPF_NEG
+    case BPF_ADD: return a + operand;
+    case BPF_SUB: return a - operand;
+    case BPF_MUL: return a * operand;
+    case BPF_AND: return a & operand;
+    case BPF_OR: return a | operand;
+    case BPF_XOR: return a ^ operand;
+    case BPF_LSH: return a << (operand & 31);
+    case BPF_RSH: return a >> (operand & 31);
+    default: return 0U - a;  // BPF_NEG
   }
 }
 
@@ -75,41 +62,18 @@ struct Machine {
 void move(Machine& machine, const Instruction& insn, const abi::SeccompData& data) {
   const std::uint32_t cell = insn.k % BPF_MEMWORDS;
   switch (insn.code) {
-    case BPF_LD | BPF_W | BPF_ABS:
-      machine.a = abi::read_word(data, static_cast<abi::Word>(insn.k / 4 % 16));
-      break;
-    case BPF_LD | BPF_W | BPF_LEN:
-      machine.a = sizeof(abi::SeccompData);
-      break;
-    case BPF_LDX | BPF_W | BPF_LEN:
-      machine.x = sizeof(abi::SeccompData);
-      break;
-    case BPF_LD | BPF_IMM:
-      machine.a = insn.k;
-      break;
-    case BPF_LDX | BPF_IMM:
-      machine.x = insn.k;
-      break;
-    case BPF_LD | BPF_MEM:
-      machine.a = machine.scratch[cell];
-      break;
-    case BPF_LDX | BPF_MEM:
-      machine.x = machine.scratch[cell];
-      break;
-    case BPF_ST:
-      machine.scratch[cell] = machine.a;
-      break;
-    case BPF_STX:
-      machine.scratch[cell] = machine.x;
-      break;
-    case BPF_MISC | BPF_TAX:
-      machine.x = machine.a;
-      break;
-    case BPF_MISC | BPF_TXA:
-      machine.a = machine.x;
-      break;
-    default:
-      break;
+    case BPF_LD | BPF_W | BPF_ABS: machine.a = abi::read_word(data, static_cast<abi::Word>(insn.k / 4 % 16)); break;
+    case BPF_LD | BPF_W | BPF_LEN: machine.a = sizeof(abi::SeccompData); break;
+    case BPF_LDX | BPF_W | BPF_LEN: machine.x = sizeof(abi::SeccompData); break;
+    case BPF_LD | BPF_IMM: machine.a = insn.k; break;
+    case BPF_LDX | BPF_IMM: machine.x = insn.k; break;
+    case BPF_LD | BPF_MEM: machine.a = machine.scratch[cell]; break;
+    case BPF_LDX | BPF_MEM: machine.x = machine.scratch[cell]; break;
+    case BPF_ST: machine.scratch[cell] = machine.a; break;
+    case BPF_STX: machine.scratch[cell] = machine.x; break;
+    case BPF_MISC | BPF_TAX: machine.x = machine.a; break;
+    case BPF_MISC | BPF_TXA: machine.a = machine.x; break;
+    default: break;
   }
 }
 

@@ -27,9 +27,7 @@ class NrCells {
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(starts_.size()); }
   std::uint32_t first(std::uint32_t cell) const { return starts_[cell]; }
-  std::uint32_t last(std::uint32_t cell) const {
-    return cell + 1 < count() ? starts_[cell + 1] - 1 : 0xffffffffU;
-  }
+  std::uint32_t last(std::uint32_t cell) const { return cell + 1 < count() ? starts_[cell + 1] - 1 : 0xffffffffU; }
   Interval interval(std::uint32_t cell) const { return {first(cell), last(cell)}; }
   // The cell that holds nr.
   std::uint32_t find(std::uint32_t nr) const;

@@ -2,18 +2,19 @@
 // Input: the flat program and the programs it stands for, oldest first. Output: an Outcome. Entry points:
 // prove, to_string.
 //
-// Method. (1) The constants that programs compare nr and arch with cut the (arch, nr) plane into cells. (2)
-// Each program walks forward once per class of architectures on sets of cells (walk.h); a cell ends in a
-// constant verdict or a residue. (3) In each cell the stack is a sequence of verdicts and residues
-// (sequence.h); constants compare at once, each distinct (sequence, flat answer) with residues is proved once
-// by symbolic execution of the argument bits (cell_prover.h). (4) The same walk says where the kernel's cache
-// answers; a cell it cannot tell for is asked number by number with the emulator of program/cache.cc. A
-// difference is returned only after the interpreter has confirmed its witness. Complexity: n instructions, c
-// cells: O(n * c / 64) for the walk, O(programs * c) for the sequences. Weaknesses. Low-bit tests of nr
-// inside a cell make nr's bits variables there (slower, exact). MUL, DIV and shifts by X are only known to be
-// functions of their operands. Relations between several arguments' sums can need more nodes than the limit.
-// Each of these ends in Undecided, never in a wrong answer. Trusted: program::check, the interpreter for
-// witnesses, abi::stack and abi::normalize.
+// Method. (1) The constants that programs compare nr and arch with cut the (arch, nr) plane into cells. (2) Each
+// program walks forward once per class of architectures on sets of cells (walk.h); a cell ends in a constant
+// verdict or a residue. (3) In each cell the stack is a sequence of these (sequence.h); constants compare at
+// once, each distinct (sequence, flat answer) with residues is proved once by symbolic execution of the argument
+// bits (cell_prover.h). (4) The same walk says where the kernel's cache answers; a cell it cannot tell for is
+// asked number by number with program/cache.cc. A difference is returned only after the interpreter confirmed it.
+//
+// Complexity: n instructions, c cells: O(n * c / 64) for the walk, O(programs * c) for the sequences.
+//
+// Weaknesses, each of which ends in Undecided and never in a wrong answer: MUL, DIV and shifts by X are only
+// known to be functions of their operands; sums over several arguments, and RET A of a whole word, can pass a
+// limit. Low-bit tests of nr inside a cell make its bits variables: slower, exact. Trusted: program::check, the
+// interpreter for witnesses, abi::stack and abi::normalize.
 #include "verify/verify.h"
 
 #include <fmt/core.h>

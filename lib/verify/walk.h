@@ -44,8 +44,7 @@ struct Outcomes {
 
 class Walker {
  public:
-  Walker(const NrCells& cells, Budget& budget)
-      : cells_(cells), budget_(budget), stride_((cells.count() + 63) / 64) {}
+  Walker(const NrCells& cells, Budget& budget) : cells_(cells), budget_(budget), stride_((cells.count() + 63) / 64) {}
 
   // The result is valid until the next call.
   const Outcomes& walk(const Subject& subject, const ArchClass& arch);

@@ -17,8 +17,7 @@ std::optional<abi::SeccompData> difference(const Code& flat, const std::vector<C
                                            std::span<const abi::Word> words) {
   std::optional<abi::SeccompData> found;
   for_each_input(words, [&](const abi::SeccompData& data) {
-    if (abi::normalize(program::interpret(flat, data)) ==
-        abi::normalize(program::interpret_stack(stack, data)))
+    if (abi::normalize(program::interpret(flat, data)) == abi::normalize(program::interpret_stack(stack, data)))
       return true;
     found = data;
     return false;
@@ -34,8 +33,7 @@ std::string listing(const Code& flat, const std::vector<Code>& stack) {
 
 // A whole word as the verdict has more values than prove() looks at.
 bool returns_a(const Code& code) {
-  return std::any_of(code.begin(), code.end(),
-                     [](const Instruction& i) { return i.code == (BPF_RET | BPF_A); });
+  return std::any_of(code.begin(), code.end(), [](const Instruction& i) { return i.code == (BPF_RET | BPF_A); });
 }
 
 struct Tally {
@@ -71,24 +69,16 @@ Tally judge_many(Random& random, int rounds, bool arithmetic, bool unknowable) {
                                     abi::arg_high(0), abi::arg_low(5), abi::kIpLow};
   Tally tally;
   for (int i = 0; i < rounds; ++i) {
-    TinyShape shape{
-        .words = {}, .length = 3 + random() % 9, .arithmetic = arithmetic, .unknowable = unknowable};
+    TinyShape shape{.words = {}, .length = 3 + random() % 9, .arithmetic = arithmetic, .unknowable = unknowable};
     while (shape.words.size() < (i % 4 == 0 ? 3U : 2U)) {
       const abi::Word word = kPalette[random() % std::size(kPalette)];
-      if (std::find(shape.words.begin(), shape.words.end(), word) == shape.words.end())
-        shape.words.push_back(word);
+      if (std::find(shape.words.begin(), shape.words.end(), word) == shape.words.end()) shape.words.push_back(word);
     }
     const Code code = tiny_code(random, shape);
     switch (i % 4) {
-      case 0:
-        judge(tiny_code(random, shape), {code}, shape, tally);
-        break;
-      case 1:
-        judge(rewrite(random, code), {code}, shape, tally);
-        break;
-      case 2:
-        judge(mutate(random, code), {rewrite(random, code)}, shape, tally);
-        break;
+      case 0: judge(tiny_code(random, shape), {code}, shape, tally); break;
+      case 1: judge(rewrite(random, code), {code}, shape, tally); break;
+      case 2: judge(mutate(random, code), {rewrite(random, code)}, shape, tally); break;
       default: {
         const Code older = tiny_code(random, shape);
         judge(code, {older, rewrite(random, code), rewrite(random, older)}, shape, tally);
@@ -142,9 +132,8 @@ TEST(ProveAgainstBruteForce, CacheCoverageIsTheEmulators) {
   Random random(seed_or(15));
   int lost = 0, covered = 0;
   for (int i = 0; i < 3000; ++i) {
-    TinyShape shape{.words = {abi::kNr, abi::kArch, abi::arg_low(0)},
-                    .length = 3 + random() % 5,
-                    .arithmetic = i % 3 == 0};
+    TinyShape shape{
+        .words = {abi::kNr, abi::kArch, abi::arg_low(0)}, .length = 3 + random() % 5, .arithmetic = i % 3 == 0};
     if (i % 2 == 0) shape.words.pop_back();
     const Code first = tiny_code(random, shape);
     const std::vector<Code> stack = {first, rewrite(random, i % 4 == 0 ? first : tiny_code(random, shape))};
@@ -183,15 +172,14 @@ const std::vector<Code>& subjects() {
       // A list of numbers; a tree; flags of an argument; 64-bit comparisons; scratch memory and X.
       {ld(abi::kArch), jeq(kX8664, 1, 0), ret(abi::kKillProcess), ld(abi::kNr), jeq(1, 4, 0), jeq(3, 3, 0),
        jeq(5, 2, 0), jeq(59, 1, 0), ret(abi::kErrno | 1), ret(abi::kAllow)},
-      {ld(abi::kNr), jge(100, 4, 0), jge(50, 1, 0), ret(abi::kAllow), jgt(60, 3, 4), ret(abi::kTrap),
-       jge(200, 0, 1), ret(abi::kErrno | 38), ret(abi::kAllow), ret(abi::kErrno | 1)},
-      {ld(abi::kNr), jeq(56, 0, 5), ld(abi::arg_low(0)), jset(0x7e020000, 2, 0), alu(BPF_AND, 0xff),
-       jeq(17, 1, 0), ret(abi::kErrno | 1), ret(abi::kAllow)},
-      {ld(abi::arg_high(1)), jgt(0, 4, 0), jeq(0, 0, 4), ld(abi::arg_low(1)), jge(0x1000, 1, 0),
-       ret(abi::kAllow), ret(abi::kErrno | 22), ret(abi::kAllow)},
-      {ld(abi::arg_low(0)), st(1), ld(abi::arg_low(1)), alu(BPF_ADD, 16), tax(), ld_mem(1),
-       jump_x(BPF_JGE, 1, 0), ret(abi::kErrno | 1), alu(BPF_RSH, 4), alu_x(BPF_XOR), jeq(7, 0, 1),
-       ret(abi::kTrap), ret(abi::kAllow)},
+      {ld(abi::kNr), jge(100, 4, 0), jge(50, 1, 0), ret(abi::kAllow), jgt(60, 3, 4), ret(abi::kTrap), jge(200, 0, 1),
+       ret(abi::kErrno | 38), ret(abi::kAllow), ret(abi::kErrno | 1)},
+      {ld(abi::kNr), jeq(56, 0, 5), ld(abi::arg_low(0)), jset(0x7e020000, 2, 0), alu(BPF_AND, 0xff), jeq(17, 1, 0),
+       ret(abi::kErrno | 1), ret(abi::kAllow)},
+      {ld(abi::arg_high(1)), jgt(0, 4, 0), jeq(0, 0, 4), ld(abi::arg_low(1)), jge(0x1000, 1, 0), ret(abi::kAllow),
+       ret(abi::kErrno | 22), ret(abi::kAllow)},
+      {ld(abi::arg_low(0)), st(1), ld(abi::arg_low(1)), alu(BPF_ADD, 16), tax(), ld_mem(1), jump_x(BPF_JGE, 1, 0),
+       ret(abi::kErrno | 1), alu(BPF_RSH, 4), alu_x(BPF_XOR), jeq(7, 0, 1), ret(abi::kTrap), ret(abi::kAllow)},
   };
   return kAll;
 }
@@ -225,8 +213,7 @@ TEST(ProveCatchesMutants, EachIsToldApartOrProvedEqual) {
         ++equal;
         for (int i = 0; i < 20'000; ++i) {
           const abi::SeccompData data = near_input(random, code, mutant);
-          ASSERT_EQ(abi::normalize(program::interpret(mutant, data)),
-                    abi::normalize(program::interpret(code, data)))
+          ASSERT_EQ(abi::normalize(program::interpret(mutant, data)), abi::normalize(program::interpret(code, data)))
               << listing(mutant, stack);
         }
       }

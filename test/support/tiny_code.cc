@@ -17,8 +17,7 @@ constexpr auto kValues = [] {
 }();
 constexpr std::uint32_t kConstants[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 0x80000000U};
 constexpr std::uint32_t kMasks[] = {1, 2, 3, 4, 6, 7, 0x80000000U, 0x80000003U};
-constexpr abi::Verdict kVerdicts[] = {abi::kAllow, abi::kAllow, abi::kErrno | 1, abi::kErrno | 2,
-                                      abi::kKillProcess};
+constexpr abi::Verdict kVerdicts[] = {abi::kAllow, abi::kAllow, abi::kErrno | 1, abi::kErrno | 2, abi::kKillProcess};
 constexpr unsigned kRelations[] = {BPF_JEQ, BPF_JGE, BPF_JGT, BPF_JSET};
 
 template <class T>
@@ -30,9 +29,7 @@ T pick(Random& random, const T (&values)[N]) {
   return values[random() % N];
 }
 
-std::uint32_t small(Random& random, std::uint32_t below) {
-  return static_cast<std::uint32_t>(random() % below);
-}
+std::uint32_t small(Random& random, std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); }
 
 Instruction random_jump(Random& random, bool by_x, std::size_t left) {
   const unsigned reach = static_cast<unsigned>(std::min<std::size_t>(left, 6));
@@ -46,66 +43,44 @@ Instruction random_arithmetic(Random& random, bool unknowable) {
   constexpr unsigned kPlain[] = {BPF_ADD, BPF_SUB, BPF_AND, BPF_OR, BPF_XOR};
   constexpr unsigned kUnknown[] = {BPF_MUL, BPF_DIV, BPF_LSH, BPF_RSH};
   if (unknowable && random() % 3 == 0)
-    return random() % 2 == 0 ? alu_x(pick(random, kUnknown))
-                             : alu(pick(random, kUnknown), small(random, 7) + 1);
+    return random() % 2 == 0 ? alu_x(pick(random, kUnknown)) : alu(pick(random, kUnknown), small(random, 7) + 1);
   switch (random() % 6) {
-    case 0:
-      return neg();
-    case 1:
-      return alu(random() % 2 == 0 ? BPF_LSH : BPF_RSH, small(random, 3));
-    case 2:
-      return alu(pick(random, kPlain), pick(random, kConstants));
-    default:
-      return alu_x(pick(random, kPlain));
+    case 0: return neg();
+    case 1: return alu(random() % 2 == 0 ? BPF_LSH : BPF_RSH, small(random, 3));
+    case 2: return alu(pick(random, kPlain), pick(random, kConstants));
+    default: return alu_x(pick(random, kPlain));
   }
 }
 
 Instruction random_move(Random& random) {
   switch (random() % 8) {
-    case 0:
-      return ld_imm(pick(random, kConstants));
-    case 1:
-      return ldx_imm(pick(random, kConstants));
-    case 2:
-      return ld_mem(small(random, 2));
-    case 3:
-      return ldx_mem(small(random, 2));
-    case 4:
-      return st(small(random, 2));
-    case 5:
-      return stx(small(random, 2));
-    case 6:
-      return txa();
-    default:
-      return tax();
+    case 0: return ld_imm(pick(random, kConstants));
+    case 1: return ldx_imm(pick(random, kConstants));
+    case 2: return ld_mem(small(random, 2));
+    case 3: return ldx_mem(small(random, 2));
+    case 4: return st(small(random, 2));
+    case 5: return stx(small(random, 2));
+    case 6: return txa();
+    default: return tax();
   }
 }
 
 Instruction random_instruction(Random& random, const TinyShape& shape, std::size_t left) {
   const bool arithmetic = shape.arithmetic && random() % 2 == 0;
   switch (random() % 10) {
-    case 0:
-      return ret(pick(random, kVerdicts));
+    case 0: return ret(pick(random, kVerdicts));
     case 1:
-    case 2:
-      return arithmetic ? alu(BPF_AND, 7) : ld(pick(random, shape.words));
-    case 3:
-      return alu(BPF_AND, pick(random, kMasks));
-    case 4:
-      return ja(static_cast<std::uint32_t>(random() % std::min<std::size_t>(left, 3)));
+    case 2: return arithmetic ? alu(BPF_AND, 7) : ld(pick(random, shape.words));
+    case 3: return alu(BPF_AND, pick(random, kMasks));
+    case 4: return ja(static_cast<std::uint32_t>(random() % std::min<std::size_t>(left, 3)));
     case 5:
-    case 6:
-      return arithmetic ? random_arithmetic(random, shape.unknowable) : ld(pick(random, shape.words));
-    case 7:
-      return arithmetic ? random_move(random) : random_jump(random, false, left);
-    default:
-      return random_jump(random, arithmetic && random() % 2 == 0, left);
+    case 6: return arithmetic ? random_arithmetic(random, shape.unknowable) : ld(pick(random, shape.words));
+    case 7: return arithmetic ? random_move(random) : random_jump(random, false, left);
+    default: return random_jump(random, arithmetic && random() % 2 == 0, left);
   }
 }
 
-bool is_conditional(const Instruction& insn) {
-  return BPF_CLASS(insn.code) == BPF_JMP && BPF_OP(insn.code) != BPF_JA;
-}
+bool is_conditional(const Instruction& insn) { return BPF_CLASS(insn.code) == BPF_JMP && BPF_OP(insn.code) != BPF_JA; }
 
 // Puts JA 0 before instruction `at`; jumps across it grow.
 Code with_gap(const Code& code, std::size_t at) {
@@ -147,8 +122,7 @@ void rename_scratch(Code& code) {
 Code tiny_code(Random& random, const TinyShape& shape) {
   for (;;) {
     Code code = {ld(pick(random, shape.words))};
-    while (code.size() < shape.length)
-      code.push_back(random_instruction(random, shape, shape.length - code.size()));
+    while (code.size() < shape.length) code.push_back(random_instruction(random, shape, shape.length - code.size()));
     if (shape.arithmetic && random() % 8 == 0)
       code.insert(code.end(), {alu(BPF_AND, 7), ret_a()});
     else
@@ -203,8 +177,7 @@ Code rewrite(Random& random, const Code& code) {
   return with_gap(other, random() % other.size());
 }
 
-void for_each_input(std::span<const abi::Word> words,
-                    const std::function<bool(const abi::SeccompData&)>& visit) {
+void for_each_input(std::span<const abi::Word> words, const std::function<bool(const abi::SeccompData&)>& visit) {
   std::vector<std::size_t> digits(words.size());
   abi::SeccompData data{};
   for (;;) {

@@ -33,7 +33,6 @@ Code rewrite(Random& random, const Code& code);
 
 // Calls visit with every combination of the values of `words` that tiny code can tell apart until it returns
 // false; other words are 0.
-void for_each_input(std::span<const abi::Word> words,
-                    const std::function<bool(const abi::SeccompData&)>& visit);
+void for_each_input(std::span<const abi::Word> words, const std::function<bool(const abi::SeccompData&)>& visit);
 
 }  // namespace seccompress::test

@@ -30,14 +30,13 @@ TEST(Disassemble, NamesNumbersAfterTheArchitectureThatWasTested) {
 }
 
 TEST(Disassemble, LeavesNumbersBareWhenTheArchitectureIsNotKnown) {
-  EXPECT_EQ(
-      disassemble(Code{ld(kNr), jeq(59, 0, 0), ld(abi::arg_high(3)), jeq(59, 0, 0), jset(16, 0, 0), ret_a()}),
-      "   0: ld   [nr]\n"
-      "   1: jeq  #59               jt 2  jf 2\n"
-      "   2: ld   [a3.hi]\n"
-      "   3: jeq  #0x3b             jt 4  jf 4\n"
-      "   4: jset #0x10             jt 5  jf 5\n"
-      "   5: ret  a\n");
+  EXPECT_EQ(disassemble(Code{ld(kNr), jeq(59, 0, 0), ld(abi::arg_high(3)), jeq(59, 0, 0), jset(16, 0, 0), ret_a()}),
+            "   0: ld   [nr]\n"
+            "   1: jeq  #59               jt 2  jf 2\n"
+            "   2: ld   [a3.hi]\n"
+            "   3: jeq  #0x3b             jt 4  jf 4\n"
+            "   4: jset #0x10             jt 5  jf 5\n"
+            "   5: ret  a\n");
 }
 
 TEST(Disassemble, HasALineForEveryInstructionEvenUnknownOnes) {

@@ -51,10 +51,8 @@ TEST(Check, NamesTheFirstOffendingInstruction) {
       {{alu(BPF_LSH, 32), ret(kAllow)}, "instruction 0: shift by 32"},
       {{alu(BPF_RSH, 32), ret(kAllow)}, "instruction 0: shift by 32"},
       {{alu(BPF_MOD, 3), ret(kAllow)}, "instruction 0: opcode 0x0094 is not allowed in seccomp"},
-      {{raw(BPF_LD | BPF_H | BPF_ABS), ret(kAllow)},
-       "instruction 0: opcode 0x0028 is not allowed in seccomp"},
-      {{raw(BPF_LD | BPF_W | BPF_IND), ret(kAllow)},
-       "instruction 0: opcode 0x0040 is not allowed in seccomp"},
+      {{raw(BPF_LD | BPF_H | BPF_ABS), ret(kAllow)}, "instruction 0: opcode 0x0028 is not allowed in seccomp"},
+      {{raw(BPF_LD | BPF_W | BPF_IND), ret(kAllow)}, "instruction 0: opcode 0x0040 is not allowed in seccomp"},
       {{raw(BPF_RET | BPF_X)}, "instruction 0: opcode 0x000e is not allowed in seccomp"},
       {{raw(0x100 | BPF_RET | BPF_K)}, "instruction 0: opcode 0x0106 is not allowed in seccomp"},
       {{raw(BPF_LD | BPF_W | BPF_ABS, 2), ret(kAllow)},
@@ -99,16 +97,13 @@ TEST(Interpret, FollowsTheKernelInEveryCorner) {
   EXPECT_EQ(verdict({ld_imm(1), alu(BPF_SUB, 2), ret_a()}), 0xffffffffU);
   EXPECT_EQ(verdict({ld_imm(0x10001), alu(BPF_MUL, 0x10001), ret_a()}), 0x20001U);
   EXPECT_EQ(verdict({ld_imm(0xf0), alu(BPF_XOR, 0xff), alu(BPF_OR, 0x100), ret_a()}), 0x10fU);
-  EXPECT_EQ(
-      verdict({ld(abi::arg_low(0)), st(2), ld(abi::arg_high(0)), tax(), ld_mem(2), alu_x(BPF_ADD), ret_a()},
-              0x500000003),
-      8U);
-  EXPECT_EQ(
-      verdict({ld(abi::arg_low(0)), tax(), ld(abi::arg_low(1)), jump_x(BPF_JEQ, 0, 1), ret(1), ret(2)}, 9, 9),
-      1U);
-  EXPECT_EQ(
-      verdict({ld(abi::arg_low(0)), tax(), ld(abi::arg_low(1)), jump_x(BPF_JEQ, 0, 1), ret(1), ret(2)}, 9, 8),
-      2U);
+  EXPECT_EQ(verdict({ld(abi::arg_low(0)), st(2), ld(abi::arg_high(0)), tax(), ld_mem(2), alu_x(BPF_ADD), ret_a()},
+                    0x500000003),
+            8U);
+  EXPECT_EQ(verdict({ld(abi::arg_low(0)), tax(), ld(abi::arg_low(1)), jump_x(BPF_JEQ, 0, 1), ret(1), ret(2)}, 9, 9),
+            1U);
+  EXPECT_EQ(verdict({ld(abi::arg_low(0)), tax(), ld(abi::arg_low(1)), jump_x(BPF_JEQ, 0, 1), ret(1), ret(2)}, 9, 8),
+            2U);
   // Comparisons are unsigned.
   EXPECT_EQ(verdict({ld_imm(0xffffffff), jgt(0x7fffffff, 0, 1), ret(1), ret(2)}), 1U);
   EXPECT_EQ(verdict({ld_imm(5), jge(5, 0, 1), ret(1), ret(2)}), 1U);
@@ -162,7 +157,7 @@ TEST(Run, CountsExecutedInstructions) {
   EXPECT_EQ(odd.executed_converted, 1U + 2 + 1 + 1 + 2);
   EXPECT_EQ(odd.loads, 2U);
   EXPECT_EQ(run(code, call(kX8664, 500)).executed_converted, 1U + 2 + 1 + 2 + 2);  // JSET's false edge
-  EXPECT_EQ(run(code, call(kI386, 501)).executed_converted, 1U + 3 + 1 + 2);  // both offsets set, false edge
+  EXPECT_EQ(run(code, call(kI386, 501)).executed_converted, 1U + 3 + 1 + 2);       // both offsets set, false edge
   const program::Run both = run_stack(std::vector<Code>{code, Code{ret(kAllow)}}, call(kX8664, 501));
   EXPECT_EQ(both.verdict, 2U);
   EXPECT_EQ(both.executed, 6U);

@@ -50,10 +50,9 @@ TEST_P(BddInOrder, ComparesMaskedWordsLikeNumbers) {
 }
 
 TEST_P(BddInOrder, WritesASatisfyingInput) {
-  const Edge wanted =
-      bdd_.conjunction(bdd_.compare(abi::arg_high(2), kAll, Relation::equal, 7),
-                       bdd_.conjunction(bdd_.compare(abi::kNr, kAll, Relation::greater, 0x80000000U),
-                                        bdd_.compare(abi::kIpLow, 0xff, Relation::equal, 0x42)));
+  const Edge wanted = bdd_.conjunction(bdd_.compare(abi::arg_high(2), kAll, Relation::equal, 7),
+                                       bdd_.conjunction(bdd_.compare(abi::kNr, kAll, Relation::greater, 0x80000000U),
+                                                        bdd_.compare(abi::kIpLow, 0xff, Relation::equal, 0x42)));
   abi::SeccompData data{};
   bdd_.satisfy(wanted, data);
   EXPECT_EQ(data.args[2], 0x700000000ULL);

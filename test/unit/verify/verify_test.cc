@@ -11,8 +11,8 @@ namespace seccompress::verify {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the assembler
-using abi::arg_high, abi::arg_low, abi::kAllow, abi::kArch, abi::kErrno, abi::kKillProcess, abi::kKillThread,
-    abi::kLog, abi::kNr, abi::kTrap, abi::kUserNotif;
+using abi::arg_high, abi::arg_low, abi::kAllow, abi::kArch, abi::kErrno, abi::kKillProcess, abi::kKillThread, abi::kLog,
+    abi::kNr, abi::kTrap, abi::kUserNotif;
 
 constexpr abi::Verdict kEperm = kErrno | 1;
 
@@ -120,8 +120,7 @@ TEST(Prove, FindsLossOfTheConstantActionCache) {
   // An odd number, told apart by a mask: asked number by number.
   const Code odd = {ld(kNr), jset(1, 0, 1), ld(arg_low(0)), ret(kAllow)};
   EXPECT_EQ(outcome(odd, {odd, only(kAllow)}), "equal");
-  EXPECT_EQ(outcome(odd, {only(kAllow)}),
-            "equal, but the kernel's cache would no longer answer x86_64 write");
+  EXPECT_EQ(outcome(odd, {only(kAllow)}), "equal, but the kernel's cache would no longer answer x86_64 write");
   Options none;
   none.syscalls = 0;
   EXPECT_EQ(outcome(odd, {only(kAllow)}, none), "equal");
@@ -164,9 +163,8 @@ TEST(Prove, FollowsMasksAndBitTestsOfTheNumber) {
 
 TEST(Prove, FollowsArithmeticOnArchAndNumber) {
   const Code plain = {ld(kArch), jeq(kX8664, 0, 3), ld(kNr), jeq(7, 0, 1), ret(kEperm), ret(kAllow)};
-  const Code through_x = {ld(kArch),    tax(),       ld_imm(kX8664), jump_x(BPF_JEQ, 0, 5),
-                          ld(kNr),      st(3),       ld_mem(3),      alu(BPF_ADD, 1),
-                          jeq(8, 1, 0), ret(kAllow), ret(kEperm)};
+  const Code through_x = {ld(kArch), tax(),           ld_imm(kX8664), jump_x(BPF_JEQ, 0, 5), ld(kNr),    st(3),
+                          ld_mem(3), alu(BPF_ADD, 1), jeq(8, 1, 0),   ret(kAllow),           ret(kEperm)};
   Code fixed = through_x;
   fixed[3] = jump_x(BPF_JEQ, 0, 5);
   EXPECT_EQ(outcome(plain, {fixed}), "equal");
@@ -180,9 +178,8 @@ TEST(Prove, FollowsArithmeticOnArchAndNumber) {
 
 TEST(Prove, RelatesArgumentsToEachOther) {
   const auto same = [](bool swapped, std::uint32_t offset) {
-    return Code{
-        ld(arg_low(swapped ? 4 : 0)), alu(BPF_ADD, offset),  tax(),       ld(arg_low(swapped ? 0 : 4)),
-        alu(BPF_ADD, offset),         jump_x(BPF_JEQ, 0, 1), ret(kEperm), ret(kAllow)};
+    return Code{ld(arg_low(swapped ? 4 : 0)), alu(BPF_ADD, offset),  tax(),       ld(arg_low(swapped ? 0 : 4)),
+                alu(BPF_ADD, offset),         jump_x(BPF_JEQ, 0, 1), ret(kEperm), ret(kAllow)};
   };
   EXPECT_EQ(outcome(same(false, 0), {same(true, 0)}), "equal");
   EXPECT_EQ(outcome(same(false, 0), {same(true, 77)}), "equal");
@@ -196,10 +193,8 @@ TEST(Prove, RelatesArgumentsToEachOther) {
 
 // (a0.lo ^ k) + a1.lo * 3 == c, through scratch memory; `cell` renames it.
 Code hash_like(std::uint32_t cell, std::uint32_t constant) {
-  return {ld(arg_low(1)), alu(BPF_MUL, 3),          st(cell),
-          ld(arg_low(0)), alu(BPF_XOR, 0x5bd1e995), ldx_mem(cell),
-          alu_x(BPF_ADD), jeq(constant, 0, 1),      ret(kEperm),
-          ret(kAllow)};
+  return {ld(arg_low(1)), alu(BPF_MUL, 3),     st(cell),    ld(arg_low(0)), alu(BPF_XOR, 0x5bd1e995), ldx_mem(cell),
+          alu_x(BPF_ADD), jeq(constant, 0, 1), ret(kEperm), ret(kAllow)};
 }
 
 TEST(Prove, TakesTheSameComputationOnTheSameInputsForEqual) {
@@ -210,8 +205,7 @@ TEST(Prove, TakesTheSameComputationOnTheSameInputsForEqual) {
   } else {
     EXPECT_TRUE(to_string(result).starts_with("not decided: ")) << to_string(result);
   }
-  const Code divide = {ld(arg_low(1)), tax(),       ld(arg_low(0)), alu_x(BPF_DIV),
-                       jeq(3, 0, 1),   ret(kEperm), ret(kAllow)};
+  const Code divide = {ld(arg_low(1)), tax(), ld(arg_low(0)), alu_x(BPF_DIV), jeq(3, 0, 1), ret(kEperm), ret(kAllow)};
   Code with_scratch = {ld(arg_low(1)), st(0),        ldx_mem(0),  ld(arg_low(0)), alu_x(BPF_DIV),
                        jgt(3, 2, 0),   jge(3, 0, 1), ret(kEperm), ret(kAllow)};
   EXPECT_EQ(outcome(divide, {with_scratch}), "equal");
@@ -275,13 +269,11 @@ TEST(Prove, FollowsVerdictsThatAreComputed) {
   wrong[6] = ret(kErrno | 3);
   EXPECT_NE(outcome(wrong, {computed}), "equal");
   // Data that the kernel ignores need not be told apart.
-  EXPECT_EQ(outcome(only(kAllow), {{ld(arg_low(2)), alu(BPF_AND, 0xffff), alu(BPF_OR, kAllow), ret_a()}}),
-            "equal");
+  EXPECT_EQ(outcome(only(kAllow), {{ld(arg_low(2)), alu(BPF_AND, 0xffff), alu(BPF_OR, kAllow), ret_a()}}), "equal");
   // All words of an argument as verdicts are too many, except for the same code.
   const Code any = {ld(arg_low(2)), ret_a()};
   EXPECT_EQ(outcome(any, {any}), "equal");
-  EXPECT_EQ(outcome(any, {any, any}),
-            "not decided: x86_64 read: needs more nodes or verdicts than the limit");
+  EXPECT_EQ(outcome(any, {any, any}), "not decided: x86_64 read: needs more nodes or verdicts than the limit");
 }
 
 TEST(Prove, TakesReferenceProgramsOfAnyLength) {
