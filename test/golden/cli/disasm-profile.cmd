@@ -1,1 +1,1 @@
-seccompress disasm --arch x86_64 oci:one-rule.json
+seccompress disasm --arch aarch64 oci:one-rule.json
