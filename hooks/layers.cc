@@ -32,6 +32,21 @@ Result<read::Layer> read_folder(const read::LayerSpec& spec) {
   return read::Layer{spec, std::move(filters)};
 }
 
+// A unit's drop-ins: LOCATION.d/*.conf by name, each of them trusted like the unit.
+Result<std::vector<read::NamedText>> read_beside(const std::string& location) {
+  const std::string folder = location + ".d";
+  auto names = bundle::list_trusted_folder(folder, kMaxFolderEntries);
+  std::vector<read::NamedText> texts;
+  if (!names && names.error().code == std::errc::no_such_file_or_directory) return texts;
+  if (!names) return tl::unexpected(std::move(names).error());
+  for (const std::string& name : *names) {
+    if (!name.ends_with(".conf") || name.front() == '.') continue;
+    TRY_ASSIGN(bundle::TrustedFile file, bundle::read_trusted_file(folder + "/" + name, read::kMaxInputBytes));
+    texts.push_back({folder + "/" + name, std::move(file.bytes)});
+  }
+  return texts;
+}
+
 struct Flag {
   std::string_view name;
   std::uint32_t bit;
@@ -50,7 +65,9 @@ Result<read::Layer> read_host_layer(const std::string& text, const read::Options
   if (!spec.kind.empty() && std::none_of(readers.begin(), readers.end(), [&](auto& r) { return r.kind == spec.kind; }))
     return failure(Errc::refused, text + ": this build cannot read layers of kind '" + spec.kind + "'");
   TRY_ASSIGN(const bundle::TrustedFile file, bundle::read_trusted_file(spec.location, read::kMaxInputBytes));
-  return read::read_bytes(spec, file.bytes, options, diagnostics);
+  if (!read::reads_beside(spec, file.bytes)) return read::read_bytes(spec, file.bytes, options, diagnostics);
+  TRY_ASSIGN(const std::vector<read::NamedText> beside, read_beside(spec.location));
+  return read::read_bytes(spec, file.bytes, options, diagnostics, beside);
 }
 
 std::uint32_t flags_of(const read::Layer& layer) {

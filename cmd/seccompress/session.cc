@@ -54,6 +54,9 @@ Result<void> Session::prepare() {
   if (!compile_.caps.empty()) {
     TRY_ASSIGN(options_.read.caps, named("--caps", read::parse_caps(compile_.caps)));
   }
+  if (!compile_.systemd_version.empty()) {
+    TRY_ASSIGN(options_.read.systemd_version, named("--systemd-version", read::parse_systemd_version(compile_.systemd_version)));
+  }
   options_.emit.weights = emit::Weights::built_in();
   if (!compile_.weights.empty()) {
     TRY_ASSIGN(const std::string text, read_file(compile_.weights, kMaxWeightsBytes));

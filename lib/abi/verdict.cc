@@ -82,6 +82,7 @@ std::optional<Action> action_from_oci(std::string_view name) {
 }
 
 std::optional<int> errno_from_name(std::string_view name) {
+  if (name.empty()) return std::nullopt;  // what numbers without a name are called
   if (name == "EWOULDBLOCK") return EAGAIN;
   if (name == "EDEADLOCK") return EDEADLK;
   if (name == "ENOTSUP") return EOPNOTSUPP;

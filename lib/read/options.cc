@@ -96,4 +96,13 @@ Result<KernelVersion> parse_kernel(std::string_view text) {
   return failure(Errc::malformed, "kernel version: expected X.Y, as in \"6.1\"");
 }
 
+Result<unsigned> parse_systemd_version(std::string_view text) {
+  const std::string_view digits = text.starts_with('v') ? text.substr(1) : text;
+  unsigned version = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [rest, status] = std::from_chars(digits.data(), end, version);
+  if (status == std::errc() && (rest == end || *rest == '.' || *rest == '-' || *rest == '~')) return version;
+  return failure(Errc::malformed, "systemd version: expected a number, as in \"252\"");
+}
+
 }  // namespace seccompress::read

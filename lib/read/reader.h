@@ -31,6 +31,7 @@ struct Options {
   abi::Arch arch = abi::native_arch();
   std::set<std::string> caps;  // "CAP_SYS_ADMIN"; docker's 14 by default
   KernelVersion kernel;
+  unsigned systemd_version = 252;  // Debian 12's
 };
 std::set<std::string> docker_default_caps();
 bool is_capability(std::string_view name);  // "CAP_CHOWN"
@@ -62,6 +63,12 @@ struct Layer {
   Content content;
 };
 
+// A text that belongs to a layer beside its main one (a systemd unit's drop-ins).
+struct NamedText {
+  std::string name;  // path, for messages
+  std::string text;
+};
+
 struct ReaderFacts {
   std::string_view kind;     // "oci"
   std::string_view summary;  // one line for --help
@@ -70,8 +77,12 @@ std::span<const ReaderFacts> readers();
 
 // Reads one layer from its location (a file; for `dir` a folder). Diagnostics carry every fault found.
 Result<Layer> read(const LayerSpec& spec, const Options& options, Diagnostics& diagnostics);
-// The same from bytes already in memory (the hook reads files itself, with its ownership rules).
-Result<Layer> read_bytes(const LayerSpec& spec, std::string_view bytes, const Options& options,
-                         Diagnostics& diagnostics);
+// The same from bytes already in memory (the hook reads files itself, with its ownership rules). Nothing else is read:
+// what lies beside a layer (reads_beside) has to be handed over too.
+Result<Layer> read_bytes(const LayerSpec& spec, std::string_view bytes, const Options& options, Diagnostics& diagnostics,
+                         std::span<const NamedText> beside = {});
+// Has a layer of this kind (empty: detected from the bytes) texts beside it? They are LOCATION.d/*.conf, by name.
+bool reads_beside(const LayerSpec& spec, std::string_view bytes);
+Result<unsigned> parse_systemd_version(std::string_view text);  // "252", "252.39", "v256"
 
 }  // namespace seccompress::read

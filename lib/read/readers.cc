@@ -11,6 +11,7 @@
 #include "read/json_cursor.h"
 #include "read/oci_reader.h"
 #include "read/reader.h"
+#include "read/systemd_reader.h"
 #include "support/file.h"
 
 namespace seccompress::read {
@@ -20,11 +21,15 @@ using ReadBytes = Result<Content> (*)(std::string_view bytes, const std::string&
                                       Diagnostics& diagnostics);
 using ReadFolder = Result<Content> (*)(const std::string& folder, const Options& options, Diagnostics& diagnostics);
 
-// Exactly one of the two is set.
+using ReadTexts = Result<Content> (*)(std::string_view bytes, const std::string& name, std::span<const NamedText> beside,
+                                      const Options& options, Diagnostics& diagnostics);
+
+// Exactly one of the three is set.
 struct Reader {
   ReaderFacts facts;
   ReadBytes bytes;
   ReadFolder folder;
+  ReadTexts texts = nullptr;  // of a file and of LOCATION.d/*.conf
 };
 
 template <auto Function>
@@ -44,11 +49,18 @@ Result<Content> filters_from_folder(const std::string& folder, const Options& /*
   return Content(std::move(filters));
 }
 
+Result<Content> filters_of_unit(std::string_view bytes, const std::string& name, std::span<const NamedText> beside,
+                                const Options& options, Diagnostics& diagnostics) {
+  TRY_ASSIGN(std::vector<NamedPolicy> policies, read_systemd(bytes, name, beside, options, diagnostics));
+  return Content(std::move(policies));
+}
+
 constexpr std::array kReaders = {
     Reader{{"oci", "config.json, or a bare linux.seccomp object"}, policy_from<read_oci>, nullptr},
     Reader{{"docker", "docker, podman or CRI-O profile (archMap, includes, excludes)"}, policy_from<read_docker>, nullptr},
     Reader{{"bpf", "raw struct sock_filter[], native byte order"}, filters_from_bytes, nullptr},
     Reader{{"dir", "folder of *.bpf files in name order, the first one the oldest"}, nullptr, filters_from_folder},
+    Reader{{"systemd", "unit file or fragment, with the drop-ins in LOCATION.d"}, nullptr, nullptr, filters_of_unit},
 };
 
 constexpr auto kFacts = [] {
@@ -97,7 +109,8 @@ bool looks_like_text(std::string_view bytes) {
          bytes.starts_with("\xfe\xff") || bytes.substr(0, 256).find('\0') == std::string_view::npos;
 }
 
-std::string_view detect_kind(std::string_view bytes) {
+std::string_view detect_kind(std::string_view path, std::string_view bytes) {
+  if (looks_like_unit(path, bytes)) return "systemd";
   if (!looks_like_text(bytes)) return "bpf";
   Diagnostics ignored;  // the reader that is chosen reports the same faults
   const auto document = json::parse(bytes, {}, ignored);
@@ -142,13 +155,23 @@ Result<Layer> read(const LayerSpec& spec, const Options& options, Diagnostics& d
   if (reader == nullptr && !full.kind.empty()) return unknown_kind(full, diagnostics);
   if (reader != nullptr && reader->folder != nullptr) return finish(full, reader->folder(full.location, options, diagnostics));
   TRY_ASSIGN(const std::string bytes, read_file(full.location, kMaxInputBytes));
-  return read_bytes(full, bytes, options, diagnostics);
+  if (!reads_beside(full, bytes)) return read_bytes(full, bytes, options, diagnostics);
+  TRY_ASSIGN(const std::vector<NamedText> beside, read_drop_ins(full.location, diagnostics));
+  return read_bytes(full, bytes, options, diagnostics, beside);
 }
 
-Result<Layer> read_bytes(const LayerSpec& spec, std::string_view bytes, const Options& options, Diagnostics& diagnostics) {
+bool reads_beside(const LayerSpec& spec, std::string_view bytes) {
+  const Reader* reader = find_reader(spec.kind.empty() ? detect_kind(spec.location, bytes) : spec.kind);
+  return reader != nullptr && reader->texts != nullptr;
+}
+
+Result<Layer> read_bytes(const LayerSpec& spec, std::string_view bytes, const Options& options, Diagnostics& diagnostics,
+                         std::span<const NamedText> beside) {
   LayerSpec full = spec;
-  if (full.kind.empty()) full.kind = detect_kind(bytes);
+  if (full.kind.empty()) full.kind = detect_kind(full.location, bytes);
   const Reader* reader = find_reader(full.kind);
+  if (reader != nullptr && reader->texts != nullptr)
+    return finish(full, reader->texts(bytes, full.location, beside, options, diagnostics));
   if (reader == nullptr || reader->bytes == nullptr) return unknown_kind(full, diagnostics);
   return finish(full, reader->bytes(bytes, full.location, options, diagnostics));
 }

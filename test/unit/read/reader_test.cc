@@ -50,7 +50,7 @@ TEST(Detection, AnUnknownKindNamesTheKnownOnes) {
   EXPECT_FALSE(read({"snap", "x"}, {}, diagnostics));
   ASSERT_EQ(diagnostics.all().size(), 1U);
   EXPECT_EQ(diagnostics.all()[0].code, "unknown-kind");
-  EXPECT_EQ(diagnostics.all()[0].hint, "one of oci, docker, bpf, dir");
+  EXPECT_EQ(diagnostics.all()[0].hint, "one of oci, docker, bpf, dir, systemd");
 }
 
 TEST(Detection, AMissingFileIsTheWorldsRefusal) {
