@@ -117,7 +117,7 @@ class Filter {
   void add_multiplexed(Verdict verdict, std::string_view name, const abi::MultiplexedCall& through, const Location& where) {
     if (const auto direct = abi::syscall_number(arch_, name)) new_rule(verdict, where).numbers = {*direct};
     Rule& rule = new_rule(verdict, where);
-    rule.numbers = {through.number};
+    rule.names = {std::string(abi::syscall_name(abi::facts(arch_).audit, through.number))};  // itself not multiplexed
     rule.all_of = {compare(0, Operator::eq, through.call)};
     rule.all_of[0].low_word = compares_low_words(arch_);
     rule.all_of[0].where = where;
