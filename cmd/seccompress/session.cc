@@ -142,6 +142,7 @@ Json Session::host_json() const {
   return {{"arch", std::string(abi::arch_name(options_.read.arch))},
           {"kernel", fmt::format("{}.{}", options_.read.kernel.major, options_.read.kernel.minor)},
           {"caps", options_.read.caps},
+          {"systemd", options_.read.systemd_version},
           {"libseccomp", libseccomp_version()}};
 }
 
