@@ -4,11 +4,7 @@
 // Method: kSteps is systemd's order (src/core/execute.c, exec_child); each step appends one policy for each local
 // architecture (src/shared/seccomp-util.c, SECCOMP_FOREACH_LOCAL_ARCH), or one for all (SystemCallArchitectures=,
 // which also takes architectures out of the later steps). All of it was compared with filters of systemd 252.
-//
-// What libseccomp 2.5.4 makes of the rules belongs to the filter, so it is written down here as rules too:
-//   * on 32-bit architectures, x32 included, only low words are compared
-//   * a call that 32-bit x86 and others multiplex gets a rule on socketcall or ipc, and one on its own number if any
-//   * a rule with the filter's own default action, or errno 4095, is refused: systemd then does not start the unit
+// A rule with its filter's own default action, or errno 4095, is refused by libseccomp: systemd does not start the unit.
 //
 // Known weaknesses: the personality that LockPersonality= finds in force is taken to be PER_LINUX; `+` commands, which
 // run without filters, are not told apart.
@@ -26,9 +22,9 @@
 #include <cerrno>
 #include <span>
 
-#include "abi/multiplex.h"
 #include "abi/syscalls.h"
 #include "abi/systemd_groups.h"
+#include "read/systemd_rules.h"
 
 namespace seccompress::read::systemd {
 namespace {
@@ -37,113 +33,8 @@ using abi::Arch;
 using abi::Verdict;
 using policy::Condition;
 using policy::Operator;
-using policy::Policy;
-using policy::Rule;
 
 constexpr Verdict error(int number) { return abi::kErrno | static_cast<Verdict>(number); }
-
-// seccomp_local_archs: the machine's own architecture last.
-std::vector<Arch> local_arches(Arch native) {
-  switch (native) {
-    case Arch::x86_64: return {Arch::x86, Arch::x32, Arch::x86_64};
-    case Arch::x32: return {Arch::x86, Arch::x86_64, Arch::x32};
-    case Arch::aarch64: return {Arch::arm, Arch::aarch64};
-    case Arch::s390x: return {Arch::s390, Arch::s390x};
-    case Arch::ppc64: return {Arch::ppc, Arch::ppc64le, Arch::ppc64};
-    case Arch::ppc64le: return {Arch::ppc, Arch::ppc64, Arch::ppc64le};
-    case Arch::mips: return {Arch::mipsel, Arch::mips};
-    case Arch::mipsel: return {Arch::mips, Arch::mipsel};
-    case Arch::mips64:
-      return {Arch::mipsel, Arch::mips, Arch::mipsel64n32, Arch::mips64n32, Arch::mipsel64, Arch::mips64};
-    case Arch::mipsel64:
-      return {Arch::mips, Arch::mipsel, Arch::mips64n32, Arch::mipsel64n32, Arch::mips64, Arch::mipsel64};
-    case Arch::mips64n32:
-      return {Arch::mipsel, Arch::mips, Arch::mipsel64, Arch::mips64, Arch::mipsel64n32, Arch::mips64n32};
-    case Arch::mipsel64n32:
-      return {Arch::mips, Arch::mipsel, Arch::mips64, Arch::mipsel64, Arch::mips64n32, Arch::mipsel64n32};
-    case Arch::parisc64: return {Arch::parisc, Arch::parisc64};
-    case Arch::x86:
-    case Arch::arm:
-    case Arch::parisc:
-    case Arch::ppc:
-    case Arch::s390:
-    case Arch::riscv64: return {native};
-  }
-  return {native};
-}
-
-bool is_one_of(Arch arch, std::initializer_list<Arch> list) { return std::find(list.begin(), list.end(), arch) != list.end(); }
-
-// libseccomp's arch->size.
-bool compares_low_words(Arch arch) {
-  return is_one_of(arch, {Arch::x86, Arch::x32, Arch::arm, Arch::mips, Arch::mipsel, Arch::mips64n32, Arch::mipsel64n32,
-                          Arch::parisc, Arch::ppc, Arch::s390});
-}
-
-Condition compare(std::uint8_t index, Operator op, std::uint64_t value) {
-  return {.index = index, .op = op, .value = value, .value_two = 0, .where = {}};
-}
-Condition has_bits(std::uint8_t index, std::uint64_t mask) {
-  return {.index = index, .op = Operator::masked_eq, .value = mask, .value_two = mask, .where = {}};
-}
-
-// One filter while its rules are added.
-class Filter {
- public:
-  Filter(std::string_view directive, Arch arch, Verdict default_verdict, const std::string& source) : arch_(arch) {
-    filter_.name = std::string(directive) + "= (" + std::string(abi::arch_name(arch)) + ')';
-    filter_.policy.source = source;
-    filter_.policy.default_verdict = default_verdict;
-    filter_.policy.bad_arch_verdict = abi::kAllow;
-    filter_.policy.architectures = {arch};
-  }
-
-  // A name that the architecture lacks has no effect. Multiplexed calls take no conditions.
-  void add(Verdict verdict, std::string_view name, std::vector<Condition> conditions, const Location& where) {
-    for (Condition& condition : conditions) {
-      condition.low_word = compares_low_words(arch_);
-      condition.where = where;
-    }
-    const auto through = abi::multiplexed_call(arch_, name);
-    if (through && conditions.empty()) return add_multiplexed(verdict, name, *through, where);
-    Rule& rule = conditions.empty() ? rule_for(verdict, where) : new_rule(verdict, where);
-    rule.all_of = std::move(conditions);
-    rule.names.emplace_back(name);
-  }
-
-  NamedPolicy take() { return std::move(filter_); }
-
- private:
-  void add_multiplexed(Verdict verdict, std::string_view name, const abi::MultiplexedCall& through, const Location& where) {
-    if (const auto direct = abi::syscall_number(arch_, name)) new_rule(verdict, where).numbers = {*direct};
-    Rule& rule = new_rule(verdict, where);
-    rule.names = {std::string(abi::syscall_name(abi::facts(arch_).audit, through.number))};  // itself not multiplexed
-    rule.all_of = {compare(0, Operator::eq, through.call)};
-    rule.all_of[0].low_word = compares_low_words(arch_);
-    rule.all_of[0].where = where;
-  }
-
-  Rule& new_rule(Verdict verdict, const Location& where) {
-    Rule rule;
-    rule.verdict = verdict;
-    rule.where = where;
-    filter_.policy.rules.push_back(std::move(rule));
-    return filter_.policy.rules.back();
-  }
-  // Names of one word of the unit (a group) share a rule.
-  Rule& rule_for(Verdict verdict, const Location& where) {
-    if (!filter_.policy.rules.empty()) {
-      Rule& last = filter_.policy.rules.back();
-      if (last.verdict == verdict && last.all_of.empty() && last.numbers.empty() && last.where.line == where.line &&
-          last.where.column == where.column && last.where.file == where.file)
-        return last;
-    }
-    return new_rule(verdict, where);
-  }
-
-  Arch arch_;
-  NamedPolicy filter_;
-};
 
 class FilterList {
  public:

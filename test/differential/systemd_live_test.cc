@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "pipeline.h"
 #include "support/file.h"
 #include "support/unit_stack.h"
 
@@ -40,6 +41,32 @@ TEST(SystemdLive, EveryUnitIsReadAsTheFiltersThatItGot) {
   }
   EXPECT_EQ(units, 12U);
   EXPECT_EQ(filters, 191U);
+}
+
+bool is_unit(const fs::path& path) {
+  return path.extension() == ".service" || path.extension() == ".conf" || path.extension() == ".in";
+}
+
+// directives-all.service is a list of all directives without a section.
+TEST(SystemdLive, EveryPublishedUnitFlattens) {
+  const fs::path folder = fs::path(CORPUS) / "systemd";
+  if (!fs::exists(folder)) GTEST_SKIP() << "no corpus beside the checkout";
+  PipelineOptions options;
+  std::size_t units = 0;
+  for (const unsigned version : {252U, 255U}) {
+    options.read = {.arch = abi::Arch::x86_64, .caps = {}, .kernel = {6, 1}, .systemd_version = version};
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      if (!is_unit(entry.path()) || entry.path().filename() == "directives-all.service") continue;
+      Stack stack = make_stack(options);
+      Diagnostics diagnostics;
+      const auto added = add_layer(stack, read::LayerSpec{"systemd", entry.path()}, options, diagnostics);
+      ASSERT_TRUE(added) << entry.path() << ": " << to_string(added.error());
+      const auto flat = flatten(stack, options);
+      EXPECT_TRUE(flat) << entry.path() << ": " << to_string(flat.error());
+      ++units;
+    }
+  }
+  EXPECT_EQ(units, 2 * 124U);
 }
 
 }  // namespace

@@ -158,6 +158,12 @@ REFUSED = {
     'refused-long-line': unit('LockPersonality=yes', '# ' + 'x' * (1 << 20)),
 }
 
+# The reading is what the rules say; the installed filter lacks one of them on 32-bit x86.
+STRICTER = {
+    'calls-case-01': unit('SystemCallFilter=~accept', EPERM),
+    'calls-case-02': unit('SystemCallFilter=~semop send', EPERM),
+}
+
 
 def random_filter(rng):
     calls = ['uname', 'chmod:EILSEQ', 'personality', '@mount', '@clock:ENOENT', '@swap:kill', 'socket', 'accept', 'semop',
@@ -166,7 +172,7 @@ def random_filter(rng):
         yield 'SystemCallFilter=@system-service'
         yield 'SystemCallFilter=~' + ' '.join(rng.sample(calls, rng.randint(1, 6)))
     else:
-        yield 'SystemCallFilter=~' + ' '.join(rng.sample(calls, rng.randint(1, 8)))
+        yield 'SystemCallFilter=~fchdir ' + ' '.join(rng.sample(calls, rng.randint(1, 8)))
         if rng.random() < 0.4:
             yield 'SystemCallFilter=' + ' '.join(call.split(':')[0] for call in rng.sample(calls, 2))
     yield 'SystemCallErrorNumber=' + rng.choice(['EPERM', '13', 'ENOSYS'])
@@ -183,7 +189,7 @@ def random_lines(rng):
     if rng.random() < 0.5:
         lines.append('SystemCallArchitectures=' + ' '.join(rng.sample(['native', 'x86', 'x32', 'arm64'], rng.randint(1, 2))))
     if rng.random() < 0.3:
-        lines.append('SystemCallLog=' + rng.choice(['', '~']) + ' '.join(rng.sample(['uname', '@mount', 'write', 'accept'], 2)))
+        lines.append('SystemCallLog=' + rng.choice(['', '~']) + ' '.join(['uname', *rng.sample(['@mount', 'write', 'ptrace'], 2)]))
     if rng.random() < 0.3:
         lines.append('Personality=' + rng.choice(['x86', 'x86-64']))
     rng.shuffle(lines)

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from systemd_units import REFUSED, UNITS, random_units
+from systemd_units import REFUSED, STRICTER, UNITS, random_units
 
 DEADLINE = 60.0
 SYSTEMD = '/lib/systemd/systemd'
@@ -120,7 +120,8 @@ def compare(units, pids, refused, program):
         if name not in refused and name not in pids:
             print(f'FAIL {name}: systemd did not start it')
             return False
-        arguments += [str(units.path(name)), 'refused' if name in refused else pids[name]]
+        how = 'refused' if name in refused else f'stricter:{pids[name]}' if name in STRICTER else pids[name]
+        arguments += [str(units.path(name)), how]
     return subprocess.run([program, *arguments]).returncode == 0
 
 
@@ -132,7 +133,7 @@ def main():
     check_machine()
     seed = int(os.environ.get('SEED', '20261130'))
     print(f'SEED={seed}', flush=True)
-    everything = {**UNITS, **REFUSED, **random_units(random.Random(seed), 24)}
+    everything = {**UNITS, **REFUSED, **STRICTER, **random_units(random.Random(seed), 24)}
     with tempfile.TemporaryDirectory(prefix='seccompress-units-', dir='/var/lib') as name:  # /tmp is private to some units
         folder = pathlib.Path(name)
         folder.chmod(0o755)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// unit_stacks (UNIT PID | UNIT refused)...: each unit's file as read against the filters of the process that systemd
-// started for it; `refused` for units that systemd does not start. One line for each; exit 1 when one is wrong.
+// unit_stacks (UNIT PID | UNIT stricter:PID | UNIT refused)...: each unit's file as read against the filters of the
+// process that systemd started for it: equal, or stricter than they are; `refused` for units that systemd does not
+// start. One line for each; exit 1 when one is wrong.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,13 +22,18 @@ std::string compare_refused(const std::string& unit) {
   return layer.error().code == make_error_code(Errc::reported) ? "" : to_string(layer.error());
 }
 
-std::string compare_live(const std::string& unit, const char* pid, std::size_t& count) {
-  const auto live = host::read_live_stack(std::atoi(pid));
+constexpr std::string_view kStricter = "stricter:";
+
+std::string compare_live(const std::string& unit, std::string_view process, std::size_t& count) {
+  const bool stricter = process.starts_with(kStricter);
+  const std::string pid(stricter ? process.substr(kStricter.size()) : process);
+  const auto live = host::read_live_stack(std::atoi(pid.c_str()));
   if (!live) return to_string(live.error());
   std::vector<program::Code> codes;
   for (const host::LiveFilter& filter : *live) codes.push_back(filter.code);
   count = codes.size();
-  return test::compare_unit(unit, codes, options());
+  if (!stricter) return test::compare_unit(unit, codes, options());
+  return test::order_of_unit(unit, codes, options()) == merge::Order::stricter ? "" : "is not stricter than what is installed\n";
 }
 
 }  // namespace

@@ -2,18 +2,26 @@
 #include "support/unit_stack.h"
 
 #include "abi/call.h"
-#include "merge/merge.h"
 #include "pipeline.h"
 
 namespace seccompress::test {
 namespace {
 
-// Adds the layer and returns it; nullptr with a message when that fails.
-const CompiledLayer* add(Stack& stack, read::Layer layer, const PipelineOptions& options, std::string& message) {
+// The unit as read and the filters as two layers of one stack; nullopt with a message when that fails.
+std::optional<Stack> compile(const std::string& unit, std::span<const program::Code> installed, const read::Options& options,
+                             std::string& message) {
+  PipelineOptions pipeline;
+  pipeline.read = options;
   Diagnostics diagnostics;
-  const auto added = add_layer(stack, std::move(layer), options, diagnostics);
-  if (!added) message = to_string(added.error());
-  return added ? &stack.layers.back() : nullptr;
+  Stack stack = make_stack(pipeline);
+  std::vector<read::NamedFilter> filters;
+  for (std::size_t i = 0; i < installed.size(); ++i) filters.push_back({"filter " + std::to_string(i), installed[i]});
+  auto added = add_layer(stack, read::LayerSpec{"systemd", unit}, pipeline, diagnostics);
+  if (added) added = add_layer(stack, read::Layer{{"dir", "installed"}, std::move(filters)}, pipeline, diagnostics);
+  if (added) return stack;
+  message = to_string(added.error()) + '\n';
+  for (const Diagnostic& one : diagnostics.all()) message += to_string(one) + '\n';
+  return std::nullopt;
 }
 
 std::string difference(const diagram::Store& store, diagram::Node read, diagram::Node installed, const std::string& name) {
@@ -32,30 +40,25 @@ std::string names_of(const CompiledLayer& layer) {
 }  // namespace
 
 std::string compare_unit(const std::string& unit, std::span<const program::Code> installed, const read::Options& options) {
-  PipelineOptions pipeline;
-  pipeline.read = options;
-  Diagnostics diagnostics;
-  auto layer = read::read({"systemd", unit}, options, diagnostics);
-  if (!layer) {
-    std::string text = to_string(layer.error()) + '\n';
-    for (const Diagnostic& one : diagnostics.all()) text += to_string(one) + '\n';
-    return text;
-  }
-  Stack stack = make_stack(pipeline);
   std::string message;
-  if (add(stack, std::move(*layer), pipeline, message) == nullptr) return message;
-  std::vector<read::NamedFilter> filters;
-  for (std::size_t i = 0; i < installed.size(); ++i) filters.push_back({"filter " + std::to_string(i), installed[i]});
-  if (add(stack, {{"dir", "installed"}, std::move(filters)}, pipeline, message) == nullptr) return message;
-
-  const CompiledLayer &ours = stack.layers[0], &theirs = stack.layers[1];
+  const auto both = compile(unit, installed, options, message);
+  if (!both) return message;
+  const CompiledLayer &ours = both->layers[0], &theirs = both->layers[1];
   if (ours.filters.size() != theirs.filters.size())
     return std::to_string(ours.filters.size()) + " filters read, " + std::to_string(theirs.filters.size()) + " installed\n" + names_of(ours);
   for (std::size_t i = 0; i < ours.filter_nodes.size(); ++i)
-    message += difference(*stack.store, ours.filter_nodes[i], theirs.filter_nodes[i], ours.filter_names[i]);
-  message += difference(*stack.store, ours.node, theirs.node, "the whole");
-  if (message.empty() && merge::compare(*stack.store, ours.node, theirs.node).order != merge::Order::equal) return "not equal\n";
+    message += difference(*both->store, ours.filter_nodes[i], theirs.filter_nodes[i], ours.filter_names[i]);
+  message += difference(*both->store, ours.node, theirs.node, "the whole");
+  if (message.empty() && merge::compare(*both->store, ours.node, theirs.node).order != merge::Order::equal) return "not equal\n";
   return message;
+}
+
+std::optional<merge::Order> order_of_unit(const std::string& unit, std::span<const program::Code> installed,
+                                          const read::Options& options) {
+  std::string message;
+  const auto both = compile(unit, installed, options, message);
+  if (!both) return std::nullopt;
+  return merge::compare(*both->store, both->layers[0].node, both->layers[1].node).order;
 }
 
 }  // namespace seccompress::test

@@ -84,6 +84,19 @@ TEST(SystemdReader, OtherMachinesHaveOtherLocalArchitectures) {
             (Names{"LockPersonality= (riscv64)"}));
 }
 
+TEST(SystemdReader, EveryMachineIsReadFor) {
+  for (const abi::ArchFacts& one : abi::all_arches()) {
+    const Reading all = reading(
+        "SystemCallFilter=@system-service\nSystemCallErrorNumber=EPERM\nSystemCallLog=~@ipc\nLockPersonality=1\nPrivateDevices=1\n"
+        "ProtectClock=1\nProtectKernelLogs=1\nProtectKernelModules=1\nProtectKernelTunables=1\nRestrictNamespaces=~net\n"
+        "RestrictSUIDSGID=1\nRestrictRealtime=1\nMemoryDenyWriteExecute=1\nRestrictAddressFamilies=AF_UNIX\nProtectHostname=1\n",
+        options_for(252, one.arch));
+    EXPECT_TRUE(all.good) << one.oci;
+    ASSERT_FALSE(all.policies.empty()) << one.oci;
+    EXPECT_EQ(all.policies.back().policy.architectures, std::vector<abi::Arch>{one.arch});  // the machine's own is last
+  }
+}
+
 TEST(SystemdReader, TheKernelDeniesWriteExecuteItselfFrom254On) {
   EXPECT_EQ(reading("MemoryDenyWriteExecute=1", options_for(254, abi::Arch::x86_64, {6, 3})).policies.size(), 0U);
   EXPECT_EQ(reading("MemoryDenyWriteExecute=1", options_for(254, abi::Arch::x86_64, {6, 2})).policies.size(), 3U);

@@ -1,0 +1,1 @@
+seccompress flatten x.service --systemd-version 251

@@ -1,0 +1,1 @@
+seccompress flatten x.service -f asm
