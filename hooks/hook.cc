@@ -76,9 +76,12 @@ class Hook {
     config.annotations.insert(state_.annotations.begin(), state_.annotations.end());
     record_.no_new_privs = config.no_new_privs;
     const bool bpf_annotation = record_.runtime == "crun" && config.annotations.contains("run.oci.seccomp_bpf_data");
-    if (!config.has_seccomp && !bpf_annotation) return without_seccomp();
-    TRY(serve(snapshot, std::move(config)));
-    return {};
+    const bool unconfined = !config.has_seccomp && !bpf_annotation;
+    if (unconfined && settings_.unconfined == bundle::Unconfined::skip)
+      return leave_alone("skipped", "the container has no linux.seccomp and apply.unconfined is `skip`");
+    if (unconfined && settings_.layers_for(config.annotations).empty())
+      return leave_alone("skipped", "the container has no linux.seccomp, and no host layer is for it");
+    return serve(snapshot, std::move(config), unconfined);
   }
 
   Result<void> read_settings() {
@@ -126,13 +129,6 @@ class Hook {
                        "wrapper can; or write `exec: accept`: sessions then run under the runtime's own profile alone");
   }
 
-  Result<void> without_seccomp() {
-    if (settings_.unconfined == bundle::Unconfined::skip)
-      return leave_alone("skipped", "the container has no linux.seccomp and apply.unconfined is `skip`");
-    return failure(Errc::refused, "the container has no linux.seccomp (privileged or unconfined), so its runtime installs "
-                                  "no filter that could be replaced; give it a profile, or write `apply: {unconfined: skip}`");
-  }
-
   Result<void> leave_alone(const char* outcome, std::string cause) {
     record_.outcome = outcome;
     record_.cause = std::move(cause);
@@ -141,27 +137,28 @@ class Hook {
   }
 
   // From here on a failure is one of ours.
-  Result<void> serve(const bundle::Snapshot& snapshot, bundle::Config config) {
+  Result<void> serve(const bundle::Snapshot& snapshot, bundle::Config config, bool unconfined) {
     may_fail_ = observing() || settings_.on_failure == bundle::OnFailure::runtime_profile;
     const bool no_new_privs = config.no_new_privs;
     PlanInput input{.settings = settings_, .config = std::move(config), .config_path = snapshot.path(),
-                    .config_bytes = snapshot.bytes(), .runtime = identity_.runtime};
+                    .config_bytes = snapshot.bytes(), .runtime = identity_.runtime, .unconfined = unconfined};
     TRY_ASSIGN(std::unique_ptr<Plan> plan, Plan::make(std::move(input), diagnostics_));
     if (!plan->predicted_unmet().empty() && !observing()) return failure(Errc::refused, plan->predicted_unmet().front());
     record_.milliseconds_hook = now_milliseconds() - start_;
-    TRY_ASSIGN(const pid_t tracer, install::start_tracer(make_job(std::move(plan), no_new_privs)));
+    TRY_ASSIGN(const pid_t tracer, install::start_tracer(make_job(std::move(plan), no_new_privs, unconfined)));
     may_fail_ = observing();
     const Result<void> unchanged = snapshot.unchanged();
     if (!unchanged) stop(tracer);
     return unchanged;
   }
 
-  install::Job make_job(std::shared_ptr<Plan> plan, bool no_new_privs) {
+  install::Job make_job(std::shared_ptr<Plan> plan, bool no_new_privs, bool unconfined) {
     install::Job job;
     job.identity = std::move(identity_);
     job.mark = mark_;
     job.timeout = settings_.install_timeout;
     job.no_new_privs = no_new_privs;
+    job.inject = unconfined;
     job.observe = observing();
     job.decide = [this, plan, base = record_](const install::Attempt& attempt) {
       const double start = now_milliseconds();

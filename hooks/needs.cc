@@ -68,11 +68,12 @@ std::string who_decides(const abi::SeccompData& call, const std::vector<Compiled
   return text;
 }
 
-std::vector<std::string> unmet_messages(abi::Runtime runtime, bool no_new_privs, program::CodeView code,
-                                        const std::vector<CompiledLayer>& layers) {
+std::vector<std::string> unmet_messages(abi::Runtime runtime, bool no_new_privs, InForce in_force,
+                                        program::CodeView code, const std::vector<CompiledLayer>& layers) {
   const auto verdict_of = [&](const abi::SeccompData& call) { return program::interpret(code, call); };
   std::vector<Refusal> refusals;
   for (const abi::RuntimeNeed& need : abi::unmet_needs(runtime, no_new_privs, verdict_of)) {
+    if (in_force == InForce::from_exec && need.call != "execve") continue;
     const abi::SeccompData call = abi::call_of(need);
     const std::string who = who_decides(call, layers), verdict = abi::to_string(verdict_of(call));
     const auto same = std::find_if(refusals.begin(), refusals.end(),

@@ -11,6 +11,9 @@
 #include <linux/seccomp.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "abi/arch.h"
 #include "abi/call.h"
 #include "layers.h"
@@ -58,6 +61,14 @@ diagram::Node as_called(diagram::Store& store, diagram::Node node) {
   return node;
 }
 
+abi::SeccompData data_of(const install::Call& call) {
+  abi::SeccompData data{};
+  data.nr = static_cast<int>(call.nr);
+  data.arch = call.arch;
+  std::copy(std::begin(call.args), std::end(call.args), std::begin(data.args));
+  return data;
+}
+
 std::string witness_text(diagram::Store& store, diagram::Node profile, diagram::Node actual) {
   const auto witness = store.difference(profile, actual);
   if (!witness) return {};
@@ -91,7 +102,8 @@ Result<std::unique_ptr<Plan>> Plan::make(PlanInput input, Diagnostics& diagnosti
   TRY(plan->read_host_layers(diagnostics));
   // crun takes that annotation's program and does not look at linux.seccomp (crun seccomp.c); runc knows no such thing.
   const bool raw = plan->input_.runtime == abi::Runtime::crun && plan->input_.config.annotations.contains(kCrunBpfAnnotation);
-  if (!raw) TRY(plan->predict(diagnostics));
+  if (plan->input_.unconfined) TRY(plan->compile_host());
+  else if (!raw) TRY(plan->predict(diagnostics));
   TRY(plan->one_listener(plan->input_.config.listener_path.empty() ? 0 : SECCOMP_FILTER_FLAG_NEW_LISTENER));
   return plan;
 }
@@ -123,8 +135,17 @@ Result<void> Plan::predict(Diagnostics& diagnostics) {
   return {};
 }
 
+Result<void> Plan::compile_host() {
+  TRY_ASSIGN(Flat flat, flatten(stack_, options_));
+  predicted_.emplace(std::move(flat));
+  predicted_unmet_ = unmet(predicted_->program.view());
+  return {};
+}
+
 std::vector<std::string> Plan::unmet(program::CodeView code) const {
-  return unmet_messages(input_.runtime, input_.config.no_new_privs, code, stack_.layers);
+  const bool at_exec = input_.unconfined && input_.config.no_new_privs;
+  return unmet_messages(input_.runtime, input_.config.no_new_privs, at_exec ? InForce::from_exec : InForce::from_install,
+                        code, stack_.layers);
 }
 
 bool Plan::notifies(const CompiledLayer& layer) const {
@@ -186,7 +207,24 @@ void Plan::describe(const program::VerifiedProgram& program, Record& record) con
   record.program_sha256 = sha256(program::to_bytes(program.view()));
 }
 
+// Nothing of the container's: the program was proved in the hook. The call that waits runs under it as the first one.
+Result<void> Plan::compose_host(const install::Attempt& attempt, Record& record, install::Decision& decision) {
+  constexpr std::uint32_t kAny = SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_LOG;
+  decision.flags = merge_flags(kAny, host_flags_, record.notes);
+  record.flags = decision.flags;
+  record.unmet_needs = predicted_unmet_;
+  describe(predicted_->program, record);
+  const abi::SeccompData call = data_of(attempt.call);
+  const abi::Verdict verdict = program::interpret(predicted_->program.view(), call);
+  const std::string who = who_decides(call, stack_.layers);
+  decision.program.emplace(std::move(predicted_->program));
+  if (abi::meets(abi::Need::answered, verdict) || input_.settings.mode == bundle::Mode::observe) return {};
+  return failure(Errc::refused, "the container could not start: " + who + " answers " + abi::to_string(verdict) + " to " +
+                                    abi::call_text(call));
+}
+
 Result<void> Plan::compose(const install::Attempt& attempt, Record& record, install::Decision& decision) {
+  if (attempt.kind == install::CallKind::other) return compose_host(attempt, record, decision);
   TRY(add_container(attempt, record));
   TRY(one_listener(attempt.flags));
   TRY_ASSIGN(program::VerifiedProgram program, one_program());

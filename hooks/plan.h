@@ -22,6 +22,7 @@ struct PlanInput {
   std::string config_path;
   std::string config_bytes;
   abi::Runtime runtime = abi::Runtime::runc;
+  bool unconfined = false;  // no linux.seccomp: the host layers alone are the stack
 };
 
 // The merged flags: nothing gets weaker (design section 2). SPEC_ALLOW only when every layer has it (a filter
@@ -35,17 +36,19 @@ class Plan {
   // known before the container's filter exists is checked here. Errors: for the runtime's error message.
   static Result<std::unique_ptr<Plan>> make(PlanInput input, Diagnostics& diagnostics);
 
-  // For the program that the runtime is about to install. Fills `record`.
+  // For the program that the runtime is about to install, or for the call at which ours is injected. Fills `record`.
   install::Decision decide(const install::Attempt& attempt, Record& record);
 
-  // Needed calls that fail under the predicted program, as messages; empty when all is well or nothing is predicted.
+  // Needed calls that fail under the predicted program (of an unconfined container: the program), as messages; empty when all is well or nothing is predicted.
   const std::vector<std::string>& predicted_unmet() const { return predicted_unmet_; }
 
  private:
   explicit Plan(PlanInput input);
   Result<void> read_host_layers(Diagnostics& diagnostics);
   Result<void> predict(Diagnostics& diagnostics);
+  Result<void> compile_host();
   Result<void> compose(const install::Attempt& attempt, Record& record, install::Decision& decision);
+  Result<void> compose_host(const install::Attempt& attempt, Record& record, install::Decision& decision);
   Result<void> add_container(const install::Attempt& attempt, Record& record);
   Result<program::VerifiedProgram> one_program();
   Result<void> one_listener(std::uint32_t flags) const;
@@ -58,7 +61,7 @@ class Plan {
   Stack stack_;                         // host layers, then [the profile on a mismatch], then the container's own
   std::vector<std::uint32_t> host_flags_;
   std::optional<CompiledLayer> profile_;  // what config.json says, with the runtime's own changes
-  std::optional<Flat> predicted_;         // host layers and the profile
+  std::optional<Flat> predicted_;         // host layers and the profile, if there is one
   std::vector<std::string> predicted_unmet_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Input: the tracee at the entry stop of its install call, a proved program. Output: what the kernel did.
-// Entry points: classify, read_attempt, swap.
+// Entry points: classify, read_attempt, swap, inject.
 //
 // THE DANGEROUS PLACE, with tracee.cc: from the first write into the tracee to the caller's detach nothing here
 // allocates, throws, logs or waits for anything but the tracee and the watchdog.
@@ -12,6 +12,8 @@
 // are put back at the end: a compiler may count on them.
 // Signals are blocked meanwhile (PTRACE_SETSIGMASK): Go preempts its threads with SIGURG, and a handler would run
 // system calls of its own between our two.
+// A container without a profile makes no install call: inject() makes one out of whatever call the tracee is stopped
+// at, and then lets that call run as if nothing had been.
 // Weaknesses: x86-64 only. The mapping stays until the exec. Another thread of init could change the program
 // between our write and the kernel's copy; where GET_FILTER works the comparison afterwards shows it.
 #include "install/swap.h"
@@ -36,6 +38,10 @@ constexpr std::uint64_t kX32Bit = 0x40000000;  // __X32_SYSCALL_BIT
 constexpr std::uint64_t kSeccompI386 = 354, kPrctlI386 = 172;
 constexpr std::uint64_t kSyscallInstructionSize = 2;
 constexpr std::uint64_t kLastError = static_cast<std::uint64_t>(-4095);
+
+// kernel/seccomp.c seccomp_prepare_filter: "Installing a seccomp filter requires that the task has CAP_SYS_ADMIN in
+// its namespace or be running with no_new_privs". The tracer sets neither.
+constexpr char kNoPrivilege[] = "the kernel refused the program: it has neither no_new_privs nor CAP_SYS_ADMIN";
 
 // struct sock_fprog as the tracee's ABI has it.
 struct RemoteFprog {
@@ -107,8 +113,9 @@ std::uint64_t map_in_tracee(Tracee& tracee, const user_regs_struct& original, st
   if (address >= kLastError) return address;
   registers = original;
   registers.rip -= kSyscallInstructionSize;
-  registers.rax = SYS_seccomp;  // with no pointer: whatever goes wrong from here, it cannot install anything
+  registers.rax = SYS_seccomp;  // no operation, no pointer: whatever goes wrong from here, it cannot install anything
   registers.orig_rax = static_cast<std::uint64_t>(-1);
+  registers.rdi = UINT32_MAX;
   registers.rdx = 0;
   if (!tracee.set_registers(registers) || !run_to(tracee, Stop::Kind::entry, stop)) return kFailed;
   return stop.call.nr == SYS_seccomp ? address : kFailed;
@@ -147,7 +154,7 @@ bool call_succeeded(std::int64_t value, std::uint32_t flags) {
 
 SwapOutcome judge(const Tracee& tracee, const Attempt& attempt, program::CodeView code, std::uint32_t flags,
                   std::int64_t value, int filters_before, std::span<program::Instruction> scratch) {
-  SwapOutcome outcome = failed("the kernel refused the program", value);
+  SwapOutcome outcome = failed(value == -EACCES ? kNoPrivilege : "the kernel refused the program", value);
   outcome.filters = tracee.filter_count();
   if (value == -EINVAL && flags != 0 && outcome.filters == filters_before) {
     // crun: "on EINVAL and no listener it retries with flags 0". Its memory has to be its own again.
@@ -165,6 +172,53 @@ SwapOutcome judge(const Tracee& tracee, const Attempt& attempt, program::CodeVie
   return outcome;
 }
 
+// What has to be as it was when the tracee goes on.
+struct Saved {
+  user_regs_struct registers{};
+  std::uint64_t signals = 0;
+  int filters = 0;
+};
+
+const char* save(const Tracee& tracee, Saved& saved, std::int64_t& error) {
+  saved.filters = tracee.filter_count();
+  if (saved.filters < 0) return "its filters could not be counted";
+  error = 0;
+  const char* what = nullptr;
+  if (!tracee.registers(saved.registers)) what = "its registers could not be read";
+  else if (!tracee.block_signals(saved.signals)) what = "its signals could not be blocked";
+  if (what != nullptr) error = errno;
+  return what;
+}
+
+// The stopped call becomes the installation of `code`; afterwards the tracee is at its exit stop.
+const char* install(Tracee& tracee, const Attempt& attempt, program::CodeView code, std::uint32_t flags,
+                    const Saved& saved, Stop& stop, std::int64_t& error) {
+  std::uint64_t fprog = 0;
+  if (const char* what = place(tracee, attempt, code, saved.registers, fprog, error)) return what;
+  user_regs_struct registers = saved.registers;
+  set_call(registers, SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, fprog);
+  if (!tracee.set_registers(registers)) {
+    error = errno;
+    return "its registers could not be written";
+  }
+  fault_point("swapped");
+  if (!run_to(tracee, Stop::Kind::exit, stop)) return "it ended or went elsewhere during the call";
+  fault_point("installed");
+  return nullptr;
+}
+
+// Brings the tracee back to the entry stop of the call that it was stopped at before inject().
+bool run_again(Tracee& tracee, const Call& call, const user_regs_struct& original) {
+  user_regs_struct registers = original;
+  registers.rip -= kSyscallInstructionSize;
+  registers.rax = call.nr;
+  registers.orig_rax = static_cast<std::uint64_t>(-1);
+  Stop stop;
+  if (!tracee.set_registers(registers) || !run_to(tracee, Stop::Kind::entry, stop)) return false;
+  return stop.call.arch == call.arch && stop.call.nr == call.nr &&
+         std::memcmp(stop.call.args, call.args, sizeof call.args) == 0;
+}
+
 }  // namespace
 
 CallKind classify(const Call& call) {
@@ -176,8 +230,28 @@ CallKind classify(const Call& call) {
   return foreign == CallKind::other ? CallKind::other : CallKind::foreign_install;
 }
 
+Step step_of(const Call& call) {
+  if (call.arch != kNativeArch) return Step::other;
+  switch (call.nr) {
+    case SYS_pivot_root:
+    case SYS_chroot: return Step::root_change;
+    case SYS_setgroups:
+    case SYS_setresgid:
+    case SYS_setgid:
+    case SYS_setresuid:
+    case SYS_setuid:
+    case SYS_capset: return Step::privilege_drop;
+    case SYS_prctl:
+      return static_cast<std::uint32_t>(call.args[0]) == PR_CAPBSET_DROP ? Step::privilege_drop : Step::other;
+    case SYS_execve:
+    case SYS_execveat: return Step::exec;
+    default: return Step::other;
+  }
+}
+
 std::optional<Attempt> read_attempt(const Tracee& tracee, const Call& call) {
   Attempt attempt;
+  attempt.call = call;
   attempt.kind = classify(call);
   attempt.fprog = call.args[2];
   if (attempt.kind == CallKind::install_seccomp) attempt.flags = static_cast<std::uint32_t>(call.args[1]);
@@ -193,29 +267,32 @@ std::optional<Attempt> read_attempt(const Tracee& tracee, const Call& call) {
 
 SwapOutcome swap(Tracee& tracee, const Attempt& attempt, const program::VerifiedProgram& program,
                  std::uint32_t flags, std::span<program::Instruction> scratch) {
-  const program::CodeView code = program.view();
-  user_regs_struct original{};
-  std::uint64_t signals = 0, fprog = 0;
-  std::int64_t error = 0;
-  const int filters_before = tracee.filter_count();
-  if (filters_before < 0) return failed("its filters could not be counted");
-  if (!tracee.registers(original)) return failed("its registers could not be read", errno);
-  if (!tracee.block_signals(signals)) return failed("its signals could not be blocked", errno);
-  if (const char* what = place(tracee, attempt, code, original, fprog, error)) return failed(what, error);
-
-  user_regs_struct registers = original;
-  set_call(registers, SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, fprog);
-  if (!tracee.set_registers(registers)) return failed("its registers could not be written", errno);
-  fault_point("swapped");
+  Saved saved;
   Stop stop;
-  if (!run_to(tracee, Stop::Kind::exit, stop)) return failed("it ended or went elsewhere during the call");
-  fault_point("installed");
-
-  registers = original;
+  std::int64_t error = 0;
+  if (const char* what = save(tracee, saved, error)) return failed(what, error);
+  if (const char* what = install(tracee, attempt, program.view(), flags, saved, stop, error)) return failed(what, error);
+  user_regs_struct registers = saved.registers;
   registers.rax = static_cast<std::uint64_t>(stop.value);
   if (!tracee.set_registers(registers)) return failed("its registers could not be restored", errno);
-  if (!tracee.restore_signals(signals)) return failed("its signals could not be restored", errno);
-  return judge(tracee, attempt, code, flags, stop.value, filters_before, scratch);
+  if (!tracee.restore_signals(saved.signals)) return failed("its signals could not be restored", errno);
+  return judge(tracee, attempt, program.view(), flags, stop.value, saved.filters, scratch);
+}
+
+SwapOutcome inject(Tracee& tracee, const Call& call, const program::VerifiedProgram& program, std::uint32_t flags,
+                   std::span<program::Instruction> scratch) {
+  const Attempt nothing;  // no program to overwrite: ours gets memory
+  Saved saved;
+  Stop stop;
+  std::int64_t error = 0;
+  if (const char* what = save(tracee, saved, error)) return failed(what, error);
+  if (const char* what = install(tracee, nothing, program.view(), flags, saved, stop, error)) return failed(what, error);
+  SwapOutcome outcome = judge(tracee, nothing, program.view(), flags, stop.value, saved.filters, scratch);
+  if (outcome.kind == SwapOutcome::Kind::retry) outcome.kind = SwapOutcome::Kind::failed;  // there is nobody to retry
+  if (outcome.kind != SwapOutcome::Kind::installed) return outcome;
+  if (!run_again(tracee, call, saved.registers)) return failed("its own call could not be run again");
+  if (!tracee.restore_signals(saved.signals)) return failed("its signals could not be restored", errno);
+  return outcome;
 }
 
 }  // namespace seccompress::install

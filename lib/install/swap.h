@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The install call: recognising it, reading what it would install, and making it install our program instead.
+// The install call: recognising it (or the place where one is missing), reading what it would install, and making it install our program instead.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,19 @@ enum class CallKind : std::uint8_t {
 };
 CallKind classify(const Call& call);
 
-// What the runtime was about to install.
+// Where a container without linux.seccomp is on its way to its program.
+enum class Step : std::uint8_t {
+  other,
+  root_change,     // pivot_root, chroot: the first of the last mount steps; earlier drops are those of a user namespace
+  privilege_drop,  // PR_CAPBSET_DROP, setgroups, setresgid, setgid, setresuid, setuid, capset
+  exec,            // of the container's program: hooks are executed by children
+};
+Step step_of(const Call& call);
+
+// What the runtime was about to install; kind `other`: nothing, `call` is where ours can be injected.
 struct Attempt {
   CallKind kind = CallKind::other;
+  Call call;
   std::uint32_t flags = 0;
   std::uint64_t fprog = 0;         // addresses in the tracee
   std::uint64_t instructions = 0;
@@ -47,5 +57,10 @@ struct SwapOutcome {
 // after the call of its own. scratch: kMaxInstructions instructions for the comparison.
 SwapOutcome swap(Tracee& tracee, const Attempt& attempt, const program::VerifiedProgram& program,
                  std::uint32_t flags, std::span<program::Instruction> scratch);
+
+// `tracee` is at the entry stop of `call`, which installs nothing. Afterwards the program is installed and the tracee
+// is at the entry stop of the same call again, nothing of it changed.
+SwapOutcome inject(Tracee& tracee, const Call& call, const program::VerifiedProgram& program, std::uint32_t flags,
+                   std::span<program::Instruction> scratch);
 
 }  // namespace seccompress::install

@@ -10,6 +10,9 @@
 //   the watchdog                         a timerfd over everything from armed on, SIGKILL
 //   crun, no_new_privs                   it installs at `start`, which may come days later: the clock stands still
 //                                        while init waits on the exec fifo (pselect6; crun 1.8.1 container.c)
+//   no linux.seccomp                     the program is injected: with no_new_privs at the execve, without at the first
+//                                        privilege drop after pivot_root or chroot (a drop before is part of entering a
+//                                        user namespace, or crun's early setgroups), while CAP_SYS_ADMIN is there
 // Weakness: a tracer that is stopped or frozen cannot run its watchdog; init then waits at its next stop, and the
 // container does not start until the tracer goes on.
 #include "install/tracer.h"
@@ -94,6 +97,7 @@ class Walk {
       return kill("it tried to install a filter through a foreign system call ABI");
     if (kind != CallKind::other)
       if (const std::optional<Attempt> attempt = read_attempt(tracee_, call)) return at_install(*attempt);
+    if (job_.inject && injects_at(call)) return at_injection(call);
     if (waits_for_start(call)) clock_stands_ = watchdog_.stop();
     go_on(tracee_.resume());
   }
@@ -104,9 +108,24 @@ class Walk {
     go_on(tracee_.resume());
   }
 
-  // crun 1.8.1 waits for `start` in select(2) on the exec fifo (libcrun/container.c), which glibc makes pselect6.
+  // crun 1.8.1 waits for `start` in select(2) on the exec fifo (libcrun/container.c), which glibc makes pselect6. runc
+  // opens the fifo for writing, after its own install: only an injection at the execve comes later.
   bool waits_for_start(const Call& call) const {
-    return job_.identity.runtime == abi::Runtime::crun && job_.no_new_privs && call.nr == SYS_pselect6;
+    if (!job_.no_new_privs) return false;
+    if (job_.identity.runtime == abi::Runtime::crun) return call.nr == SYS_pselect6;
+    return job_.inject && root_changed_ && call.nr == SYS_openat && (call.args[2] & O_ACCMODE) == O_WRONLY;
+  }
+
+  bool injects_at(const Call& call) {
+    const Step step = step_of(call);
+    if (step == Step::root_change) root_changed_ = true;
+    return step == Step::exec || (step == Step::privilege_drop && root_changed_ && !job_.no_new_privs);
+  }
+
+  void at_injection(const Call& call) {
+    Attempt nothing;
+    nothing.call = call;
+    at_install(nothing);
   }
 
   void at_install(const Attempt& attempt) {
@@ -121,7 +140,10 @@ class Walk {
   }
 
   void install(const Attempt& attempt, const Decision& decision) {
-    const SwapOutcome outcome = swap(tracee_, attempt, *decision.program, decision.flags, scratch_);
+    const SwapOutcome outcome =
+        attempt.kind == CallKind::other
+            ? inject(tracee_, attempt.call, *decision.program, decision.flags, scratch_)
+            : swap(tracee_, attempt, *decision.program, decision.flags, scratch_);
     if (outcome.kind == SwapOutcome::Kind::installed) {
       fault_point("checked");
       ending_.filters = outcome.filters;
@@ -157,6 +179,7 @@ class Walk {
   Ending ending_;
   unsigned retries_ = 0;
   bool clock_stands_ = false;
+  bool root_changed_ = false;
   bool done_ = false;
 };
 

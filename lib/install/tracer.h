@@ -44,8 +44,9 @@ struct Job {
   std::string mark;  // comm of the tracer, at most 15 bytes: what a second call of the hook recognises
   std::chrono::milliseconds timeout{};
   bool no_new_privs = false;
+  bool inject = false;   // the container has no profile: there will be no install call to swap
   bool observe = false;  // nothing is changed and nothing is killed
-  std::function<Decision(const Attempt&)> decide;  // while the tracee waits at its install call
+  std::function<Decision(const Attempt&)> decide;  // while the tracee waits at its install call, or where ours goes in
   std::function<void(const Ending&)> report;
 };
 

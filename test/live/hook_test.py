@@ -10,6 +10,7 @@ import base64
 import contextlib
 import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -153,9 +154,6 @@ def observe_lets_a_container_start_whatever_is_wrong(runtime, world):
     expect_merged(world.run(runtime, world.config(True)), {"uname": 99, "umask": 0})
     expect_record(world, "observed", "/nonexistent")
     world.settings(world.default_layers, "mode: observe\n")
-    start = world.run(runtime, world.config(True, profile=None))
-    expect(start.facts().get("Seccomp_filters") == INHERITED, start.output + start.error)
-    expect_record(world, "observed", "no linux.seccomp")
 
 
 @each(RUNTIMES)
@@ -216,16 +214,6 @@ def on_mismatch_refuse_ends_the_container(runtime, nnp, world):
 
 
 @each(RUNTIMES)
-def no_seccomp_section_is_refused(runtime, world):
-    expect_refused(world.run(runtime, world.config(True, profile=None)), "no linux.seccomp")
-    expect_record(world, "refused", "no linux.seccomp")
-    world.settings(world.default_layers, "apply: {unconfined: skip}\n")
-    start = world.run(runtime, world.config(True, profile=None))
-    expect(start.facts().get("Seccomp_filters") == INHERITED, start.output + start.error)
-    expect_record(world, "skipped")
-
-
-@each(RUNTIMES)
 def select_adds_layers_by_annotation(runtime, world):
     world.layer("extra.bpf", bpf(("keyctl", errno_verdict(92))))
     world.settings(world.default_layers, f"apply:\n  select:\n    - annotation: tier=strict\n      layers: [bpf:{world.layers}/extra.bpf]\n")
@@ -248,6 +236,102 @@ def two_listeners_are_refused_with_both_names(runtime, world):
     world.layer("b.bpf", bpf(("acct", USER_NOTIF)))
     world.settings([f"bpf:{world.layers}/a.bpf", f"bpf:{world.layers}/b.bpf"])
     expect_refused(world.run(runtime, world.config(True)), "two layers notify", "a.bpf", "b.bpf")
+
+
+# ---- containers without a profile ----------------------------------------------------------------------------------
+HOST_MARKERS = {"umask": 97, "sethostname": 96, "acct": 95, "uname": 0, "personality": 0}
+EFFECTIVE = int(re.search(r"^CapEff:\t(\w+)", containers.read_proc("self", "status"), re.M).group(1), 16)
+ALL_CAPS = [f"CAP_{name}" for bit, name in enumerate("""CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP
+    LINUX_IMMUTABLE NET_BIND_SERVICE NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE
+    SYS_PACCT SYS_ADMIN SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP
+    MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE""".split()) if EFFECTIVE >> bit & 1]
+
+
+def unconfined(world, nnp, privileged=False, **fields):
+    config = world.config(nnp, profile=None, arguments=("/bin/probe", "wait"), **fields)
+    if privileged:
+        config["process"]["capabilities"] = {k: ALL_CAPS for k in ("bounding", "effective", "permitted")}
+    return config
+
+
+@each(RUNTIMES, (False, True), ("few capabilities", "privileged", "another user"))
+def without_a_profile_the_host_layers_are_the_filter(runtime, nnp, kind, world):
+    config = unconfined(world, nnp, privileged=kind == "privileged")
+    if kind == "another user":
+        config["process"]["user"] = {"uid": 1000, "gid": 1000, "additionalGids": [7]}
+    start = world.start(runtime, config).read_until("ready")
+    expect_ready(start)
+    expect_merged(start, HOST_MARKERS if kind == "privileged" else {"umask": 97, "uname": 0})
+    expect(start.facts()["NoNewPrivs"] == nnp, "no_new_privs is not what was asked for: " + start.output)
+    equal = world.check_live("equal", start.init_pid(), INHERITED, *world.default_layers)
+    expect(equal.returncode == 0, "the live filter is not the host layers: " + equal.stderr)
+    wait_for(lambda: world.records(), "a record in the log")
+    record = expect_record(world, "installed")
+    expect(record["bytes_compared"] is True, "the kernel did not show the program back")
+    expect(record["filters"] == {"before": 3, "after": 1, "inherited": INHERITED}, f"filters: {record['filters']}")
+    expect([layer["filters"] for layer in record["layers"]] == [2, 1], f"layers: {record['layers']}")
+
+
+@each(RUNTIMES, (False, True))
+def without_a_profile_unconfined_skip_leaves_it_alone(runtime, nnp, world):
+    world.settings(world.default_layers, "apply: {unconfined: skip}\n")
+    start = world.start(runtime, unconfined(world, nnp)).read_until("ready")
+    expect(start.facts().get("Seccomp_filters") == INHERITED, start.output + start.error)
+    expect_record(world, "skipped", "`skip`")
+
+
+@each(RUNTIMES, (False, True))
+def without_a_profile_and_without_layers_there_is_nothing_to_do(runtime, nnp, world):
+    extra = world.layer("extra.bpf", bpf(("keyctl", errno_verdict(92))))
+    world.settings_path.write_text("version: 1\nexec: accept\n" f"log: {world.log}\n"
+                                   f"apply: {{select: [{{annotation: tier=strict, layers: ['bpf:{extra}']}}]}}\n")
+    start = world.start(runtime, unconfined(world, nnp)).read_until("ready")
+    expect(start.facts().get("Seccomp_filters") == INHERITED, start.output + start.error)
+    expect_record(world, "skipped", "no host layer")
+    config = unconfined(world, nnp)
+    config["annotations"] = {"tier": "strict"}
+    expect_merged(world.start(runtime, config).read_until("ready"), {"keyctl": 92})
+
+
+@each(RUNTIMES, (False, True))
+def without_a_profile_observe_changes_nothing(runtime, nnp, world):
+    world.settings(world.default_layers, "mode: observe\n")
+    start = world.start(runtime, unconfined(world, nnp)).read_until("ready")
+    expect(start.facts().get("Seccomp_filters") == INHERITED, start.output + start.error)
+    wait_for(lambda: world.records(), "a record in the log")
+    expect(expect_record(world, "observed")["instructions"]["after"] > 0, "no program in the record")
+
+
+@each(RUNTIMES)
+def without_a_profile_needed_calls_are_looked_at_before(runtime, world):
+    world.layer("stack/02.bpf", bpf(*((name, KILL_PROCESS) for name in PRIVILEGED[runtime])))
+    expect_refused(world.run(runtime, unconfined(world, False)), f"{runtime} still needs {', '.join(PRIVILEGED[runtime])}",
+                   f"layer dir:{world.layers}/stack, filter 02.bpf")
+    # With no_new_privs the program goes in at the execve, which is all that is left to do.
+    expect_ready(world.start(runtime, unconfined(world, True)).read_until("ready"))
+    world.layer("stack/03.bpf", bpf(("execve", errno_verdict(1))))
+    for nnp in (False, True):
+        expect_refused(world.run(runtime, unconfined(world, nnp)), "still needs", "execve", "03.bpf")
+
+
+@each(RUNTIMES, (False, True))
+def without_a_profile_create_may_wait_for_start(runtime, nnp, world):
+    world.settings(world.default_layers, "install_timeout: 200ms\n")
+    start = world.start(runtime, unconfined(world, nnp, privileged=True), verb="create")
+    expect(start.process.wait(DEADLINE) == 0, "create failed")
+    expect(filter_count(start.init_pid()) == INHERITED + (not nnp), "not the filters of a created container")
+    if nnp:  # Longer than the watchdog, by its clock; there is no event to wait for.
+        containers.select.select([], [], [], 0.5)
+    subprocess.run(world.command(runtime) + ["start", start.container], check=True, timeout=DEADLINE, capture_output=True)
+    expect_merged(start.read_until("ready"), HOST_MARKERS)
+
+
+@each(RUNTIMES, (False, True))
+def without_a_profile_a_program_that_is_missing_in_the_image_leaves_nothing(runtime, nnp, world):
+    config = unconfined(world, nnp)
+    config["process"]["args"] = ["/bin/nothing"]
+    expect_refused(world.run(runtime, config))
+    wait_for(lambda: not processes_named(world.mark()), "the tracer's end")
 
 
 # ---- configuration -----------------------------------------------------------------------------------------------
@@ -541,11 +625,11 @@ def paused_hook(world, step, **fields):
     return PausedHook(world, step, **fields)
 
 
-def start_paused(runtime, nnp, step, world):
+def start_paused(runtime, nnp, step, world, profile=PROFILE):
     hook = paused_hook(world, step)
     context = hook.listen()
     context.__enter__()
-    start = world.start(runtime, world.config(nnp, stages={"createRuntime": [hook.entry]}))
+    start = world.start(runtime, world.config(nnp, profile, stages={"createRuntime": [hook.entry]}))
     try:
         tracer = hook.wait_paused()
         if step != "detached":
@@ -574,6 +658,25 @@ def stop_the_tracer_at(runtime, nnp, step, world):
     os.kill(tracer, signal.SIGSTOP)
     os.kill(tracer, signal.SIGCONT)
     expect_merged(start.finish())
+
+
+@each(RUNTIMES, (False, True), STEPS)
+def without_a_profile_kill_the_tracer_at(runtime, nnp, step, world):
+    start, tracer = start_paused(runtime, nnp, step, world, profile=None)
+    os.kill(tracer, signal.SIGKILL)
+    start.finish()
+    if step == "detached":
+        expect_merged(start, {"umask": 97, "uname": 0})
+    else:
+        expect_refused(start)
+
+
+@each(RUNTIMES, (False, True), STEPS)
+def without_a_profile_stop_the_tracer_at(runtime, nnp, step, world):
+    start, tracer = start_paused(runtime, nnp, step, world, profile=None)
+    os.kill(tracer, signal.SIGSTOP)
+    os.kill(tracer, signal.SIGCONT)
+    expect_merged(start.finish(), {"umask": 97, "uname": 0})
 
 
 class Freezer:

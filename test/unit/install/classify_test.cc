@@ -57,5 +57,17 @@ TEST(InstallCall, ThroughAnotherAbiIsForeign) {
   EXPECT_EQ(classify(i386(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER)), CallKind::other);
 }
 
+TEST(Step, NamesTheCallsBetweenTheMountsAndTheProgram) {
+  EXPECT_EQ(step_of(native(SYS_pivot_root, 0, 0, 0)), Step::root_change);
+  EXPECT_EQ(step_of(native(SYS_chroot, kPointer, 0, 0)), Step::root_change);
+  for (const auto nr : {SYS_setgroups, SYS_setresgid, SYS_setgid, SYS_setresuid, SYS_setuid, SYS_capset})
+    EXPECT_EQ(step_of(native(static_cast<std::uint64_t>(nr), 0, 0, 0)), Step::privilege_drop);
+  EXPECT_EQ(step_of(native(SYS_prctl, kJunk | PR_CAPBSET_DROP, 0, 0)), Step::privilege_drop);
+  EXPECT_EQ(step_of(native(SYS_prctl, PR_CAPBSET_READ, 0, 0)), Step::other);
+  EXPECT_EQ(step_of(native(SYS_execve, kPointer, 0, 0)), Step::exec);
+  EXPECT_EQ(step_of(native(SYS_execveat, 0, kPointer, 0)), Step::exec);
+  EXPECT_EQ(step_of({.arch = AUDIT_ARCH_I386, .nr = SYS_execve, .args = {}}), Step::other);
+}
+
 }  // namespace
 }  // namespace seccompress::install
