@@ -20,9 +20,11 @@ struct Command {
   std::string_view help;
 };
 
-constexpr std::array<Command, 5> kCommands = {{
+constexpr std::array<Command, 7> kCommands = {{
     {"flatten", run_flatten, "the one program that equals a stack of layers, proved"},
     {"intersect", run_flatten, "the same command"},
+    {"inspect", run_inspect, "what a stack is made of, which filters add nothing, what calls cost now and flat"},
+    {"explain", run_explain, "what happens to one call, and which layer, rule and line decide it"},
     {"compare", run_compare, "equal, stricter, looser or incomparable, with witnesses"},
     {"disasm", run_disasm, "readable listing of a layer's programs"},
     {"dump", run_dump, "a live process's filters as files"},

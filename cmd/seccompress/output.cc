@@ -68,7 +68,7 @@ std::string Table::text() const {
   for (const auto& row : rows_) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool left = i == 0 || (last_is_text_ && i + 1 == widest.size());
+      const bool left = i == 0 || text_ == Text::all || (text_ == Text::first_and_last && i + 1 == widest.size());
       line += (i > 0 ? "  " : "") + padded(row[i], widest[i], left);
     }
     line.erase(line.find_last_not_of(' ') + 1);

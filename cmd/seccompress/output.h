@@ -25,15 +25,17 @@ int print_json(const nlohmann::ordered_json& value);
 void complain(const Diagnostic& diagnostic);
 
 // Rows of cells in columns; the first column is flush left, all others flush right, except that cells of the
-// last column are flush left when `last_is_text`. The first row is the header.
+// last column are flush left when `last_is_text`, or of all columns when Text::all. The first row is the header.
 class Table {
  public:
-  explicit Table(bool last_is_text = false) : last_is_text_(last_is_text) {}
+  enum class Text : char { first, first_and_last, all };
+  explicit Table(bool last_is_text = false) : text_(last_is_text ? Text::first_and_last : Text::first) {}
+  explicit Table(Text text) : text_(text) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   std::string text() const;
 
  private:
-  bool last_is_text_;
+  Text text_;
   std::vector<std::vector<std::string>> rows_;
 };
 

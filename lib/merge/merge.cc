@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Input: the layers' diagrams, oldest first. Output: the stack's diagram; what each layer contributes; how
-// two functions compare. Entries: merge(), contribution(), compare().
+// two functions compare. Entries: merge(), contribution(), without_each(), compare().
 //
 // Method: abi::stack is associative, so the layers are combined as a balanced tree: small layers meet small
 // layers, and the large result is walked log n times, not n times. "Without layer i" comes from prefix and
@@ -63,6 +63,18 @@ Result<Contribution> contribution(Store& store, std::span<const Node> layers) {
     result.duplicate_of.push_back(is_new ? std::nullopt : std::optional(entry->second));
     older = store.stack(layers[i], older);
     if (!result.redundant.back()) older_kept = store.stack(layers[i], older_kept);
+  }
+  TRY(store.status());
+  return result;
+}
+
+Result<std::vector<Node>> without_each(Store& store, std::span<const Node> layers) {
+  std::vector<Node> result;
+  const std::vector<Node> newer = suffixes(store, layers);
+  Node older = store.terminal(abi::kAllow);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    result.push_back(store.stack(newer[i + 1], older));
+    older = store.stack(layers[i], older);
   }
   TRY(store.status());
   return result;

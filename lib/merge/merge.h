@@ -23,6 +23,9 @@ struct Contribution {
 };
 Result<Contribution> contribution(diagram::Store& store, std::span<const diagram::Node> oldest_first);
 
+// For each layer the stack without it.
+Result<std::vector<diagram::Node>> without_each(diagram::Store& store, std::span<const diagram::Node> oldest_first);
+
 enum class Order { equal, equal_actions, stricter, looser, incomparable };
 std::string_view to_string(Order order);
 

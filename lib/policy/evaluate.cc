@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: a policy and one call. Output: its verdict. Entry point: evaluate.
+// Input: a policy and one call. Output: its verdict. Entry points: evaluate, decide.
 //
 // Method: walk every rule, every name, every number it has; keep what matches; choose. No sorting, no
 // caching: this file is to be obviously right, tests hold everything faster to it.
@@ -64,22 +64,33 @@ std::vector<Condition> multiplexed_conditions(const std::vector<Condition>& cond
 
 class Choice {
  public:
-  void offer_unconditional(abi::Verdict verdict) {
-    if (!unconditional_) unconditional_ = verdict;
+  void offer_unconditional(const Rule& rule) {
+    if (unconditional_ == nullptr) unconditional_ = &rule;
   }
-  void offer(abi::Verdict verdict) {
-    if (!conditional_ || abi::strictness(verdict) < abi::strictness(*conditional_)) conditional_ = verdict;
+  void offer(const Rule& rule) {
+    if (conditional_ == nullptr || abi::strictness(rule.verdict) < abi::strictness(conditional_->verdict)) conditional_ = &rule;
   }
-  abi::Verdict verdict(abi::Verdict otherwise) const { return unconditional_.value_or(conditional_.value_or(otherwise)); }
+  void named(const Rule& rule) {
+    if (last_named_ != &rule) ++naming_;
+    last_named_ = &rule;
+  }
+  Decision decision(abi::Verdict otherwise) const {
+    const Rule* rule = unconditional_ != nullptr ? unconditional_ : conditional_;
+    if (rule == nullptr) return {otherwise, Ground::default_verdict, nullptr, naming_};
+    return {rule->verdict, Ground::rule, rule, naming_};
+  }
 
  private:
-  std::optional<abi::Verdict> unconditional_;
-  std::optional<abi::Verdict> conditional_;
+  const Rule* unconditional_ = nullptr;
+  const Rule* conditional_ = nullptr;
+  const Rule* last_named_ = nullptr;
+  std::size_t naming_ = 0;
 };
 
 void offer_direct(const Rule& rule, const abi::SeccompData& data, Choice& choice) {
-  if (rule.all_of.empty()) choice.offer_unconditional(rule.verdict);
-  else if (all_hold(rule.all_of, data)) choice.offer(rule.verdict);
+  choice.named(rule);
+  if (rule.all_of.empty()) choice.offer_unconditional(rule);
+  else if (all_hold(rule.all_of, data)) choice.offer(rule);
 }
 
 void offer_rule(const Rule& rule, abi::Arch arch, const abi::SeccompData& data, Choice& choice) {
@@ -89,9 +100,9 @@ void offer_rule(const Rule& rule, abi::Arch arch, const abi::SeccompData& data, 
   for (const std::string& name : rule.names) {
     if (abi::syscall_number(arch, name) == nr) offer_direct(rule, data, choice);
     const auto multiplexed = abi::multiplexed_call(arch, name);
-    if (multiplexed && multiplexed->number == nr &&
-        all_hold(multiplexed_conditions(rule.all_of, multiplexed->call), data))
-      choice.offer(rule.verdict);
+    if (!multiplexed || multiplexed->number != nr) continue;
+    choice.named(rule);
+    if (all_hold(multiplexed_conditions(rule.all_of, multiplexed->call), data)) choice.offer(rule);
   }
 }
 
@@ -115,15 +126,17 @@ bool holds(const Condition& condition, std::uint64_t argument) {
   return false;
 }
 
-abi::Verdict evaluate(const Policy& policy, const abi::SeccompData& data) {
+abi::Verdict evaluate(const Policy& policy, const abi::SeccompData& data) { return decide(policy, data).verdict; }
+
+Decision decide(const Policy& policy, const abi::SeccompData& data) {
   const auto nr = static_cast<std::uint32_t>(data.nr);
-  if (answers_enosys(policy, data.arch, nr)) return kEnosys;
+  if (answers_enosys(policy, data.arch, nr)) return {kEnosys, Ground::enosys, nullptr, 0};
   const std::optional<abi::Arch> arch = arch_of(policy, data.arch, nr);
-  if (!arch) return policy.bad_arch_verdict;
+  if (!arch) return {policy.bad_arch_verdict, Ground::bad_arch, nullptr, 0};
   Choice choice;
   for (const Rule& rule : policy.rules)
     if (rule.verdict != policy.default_verdict) offer_rule(rule, *arch, data, choice);
-  return choice.verdict(policy.default_verdict);
+  return choice.decision(policy.default_verdict);
 }
 
 std::vector<std::uint64_t> interesting_values(const Condition& condition) {

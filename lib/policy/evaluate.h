@@ -17,6 +17,21 @@
 namespace seccompress::policy {
 
 abi::Verdict evaluate(const Policy& policy, const abi::SeccompData& data);
+
+// The same with its reason. A decision points into the policy.
+enum class Ground : std::uint8_t {
+  rule,             // Decision::rule holds and decides
+  default_verdict,  // no rule holds
+  bad_arch,         // the architecture is not listed
+  enosys,           // Policy::enosys_above: the runtime's answer to numbers it does not know
+};
+struct Decision {
+  abi::Verdict verdict = abi::kKillProcess;
+  Ground ground = Ground::default_verdict;
+  const Rule* rule = nullptr;
+  std::size_t naming = 0;  // rules that name the call and give another verdict than the default, whether they hold or not
+};
+Decision decide(const Policy& policy, const abi::SeccompData& data);
 bool holds(const Condition& condition, std::uint64_t argument);
 
 // 64-bit argument values that exercise the condition: boundary, boundary +-1, other high word, mask

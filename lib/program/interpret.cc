@@ -16,7 +16,8 @@ namespace {
 struct NoMeter {
   void plain(std::uint32_t /*converted*/) {}
   void compare(const Instruction& /*insn*/, bool /*taken*/) {}
-  void load() {}
+  void load(std::uint32_t /*offset*/) {}
+  void end(std::size_t /*pc*/) {}
 };
 
 struct Meter {
@@ -26,7 +27,11 @@ struct Meter {
     run->executed_converted += converted;
   }
   void compare(const Instruction& insn, bool taken) { plain(executed_compare(insn, taken)); }
-  void load() { ++run->loads; }
+  void load(std::uint32_t offset) {
+    ++run->loads;
+    run->words = static_cast<std::uint16_t>(run->words | 1U << offset / 4 % 16);
+  }
+  void end(std::size_t pc) { run->last = static_cast<std::uint32_t>(pc); }
 };
 
 bool holds(std::uint16_t op, std::uint32_t a, std::uint32_t operand) {
@@ -87,6 +92,7 @@ abi::Verdict execute(CodeView code, const abi::SeccompData& data, M meter) {
       case BPF_RET: {
         const bool constant = BPF_RVAL(insn.code) == BPF_K;
         meter.plain(constant ? 2 : 1);
+        meter.end(pc);
         return constant ? insn.k : machine.a;
       }
       case BPF_JMP: {
@@ -104,7 +110,10 @@ abi::Verdict execute(CodeView code, const abi::SeccompData& data, M meter) {
         if (BPF_OP(insn.code) == BPF_DIV) {
           const bool by_register = BPF_SRC(insn.code) == BPF_X;
           meter.plain(!by_register ? 1 : operand == 0 ? 4 : 3);
-          if (operand == 0) return 0;
+          if (operand == 0) {
+            meter.end(pc);
+            return 0;
+          }
           machine.a /= operand;
           break;
         }
@@ -113,7 +122,7 @@ abi::Verdict execute(CodeView code, const abi::SeccompData& data, M meter) {
         break;
       default:
         meter.plain(1);
-        if (insn.code == (BPF_LD | BPF_W | BPF_ABS)) meter.load();
+        if (insn.code == (BPF_LD | BPF_W | BPF_ABS)) meter.load(insn.k);
         move(machine, insn, data);
     }
   }
@@ -146,6 +155,7 @@ Run run_stack(std::span<const Code> oldest_first, const abi::SeccompData& data) 
     sum.executed += one.executed;
     sum.executed_converted += one.executed_converted;
     sum.loads += one.loads;
+    sum.words = static_cast<std::uint16_t>(sum.words | one.words);
   }
   return sum;
 }

@@ -45,6 +45,8 @@ struct Run {
   std::uint32_t executed = 0;            // classic instructions
   std::uint32_t executed_converted = 0;  // eBPF instructions without the prologue (design section 6)
   std::uint32_t loads = 0;
+  std::uint16_t words = 0;               // bit w: abi::Word w was loaded
+  std::uint32_t last = 0;                // index of the instruction that ended the run
 };
 
 // Runs checked code. Kernel semantics: A = X = 0 at entry, LEN is 64, division by X = 0 returns 0.
