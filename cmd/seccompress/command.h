@@ -14,5 +14,7 @@ int run_disasm(int argc, char** argv);
 int run_dump(int argc, char** argv);
 int run_explain(int argc, char** argv);
 int run_inspect(int argc, char** argv);
+int run_run(int argc, char** argv);
+int run_simulate(int argc, char** argv);
 
 }  // namespace seccompress::cmd

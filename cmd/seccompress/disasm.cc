@@ -13,16 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Result<std::vector<read::NamedFilter>> filters_of(Session& session, read::Layer layer) {
-  if (auto* filters = std::get_if<std::vector<read::NamedFilter>>(&layer.content)) return std::move(*filters);
-  Stack stack = make_stack(session.options());
-  const std::string name = read::to_string(layer.spec);
-  Diagnostics diagnostics;
-  TRY(add_layer(stack, std::move(layer), session.options(), diagnostics));
-  TRY_ASSIGN(const Flat flat, flatten(stack, session.options()));
-  return std::vector<read::NamedFilter>{{name, flat.program.code()}};
-}
-
 Json to_json(const read::NamedFilter& filter) {
   Json instructions = Json::array();
   std::istringstream listing(program::disassemble(filter.code));
@@ -38,7 +28,7 @@ Result<void> disassemble_layer(Session& session, const std::string& name) {
   TRY(session.prepare());
   TRY_ASSIGN(read::Layer layer, session.read(name));
   TRY(session.show_diagnostics());
-  TRY_ASSIGN(const std::vector<read::NamedFilter> filters, filters_of(session, std::move(layer)));
+  TRY_ASSIGN(const std::vector<read::NamedFilter> filters, session.programs_of(std::move(layer)));
   Json json = Json::array();
   std::string text;
   for (const read::NamedFilter& filter : filters) {

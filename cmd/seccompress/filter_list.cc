@@ -90,7 +90,8 @@ Json reason_json(const explain::Opinion& opinion, const abi::SeccompData& call) 
   Json json{{"ground", std::string(ground_name(decision.ground))}};
   if (decision.rule == nullptr) return json;
   const Location& where = decision.rule->where;
-  json["rule"] = {{"text", rule_text(*decision.rule, abi::syscall_label(call.arch, static_cast<std::uint32_t>(call.nr)))}, {"file", where.file}, {"line", where.line},
+  const std::string name = abi::syscall_label(call.arch, static_cast<std::uint32_t>(call.nr));
+  json["rule"] = {{"text", rule_text(*decision.rule, name)}, {"file", where.file}, {"line", where.line},
                   {"column", where.column}, {"pointer", where.pointer}};
   return json;
 }

@@ -18,7 +18,7 @@ namespace seccompress::cmd {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::size_t kNamesShown = 8, kCallsShown = 10;
+constexpr std::size_t kNamesShown = 6, kCallsShown = 8;
 
 struct InspectOptions {
   std::vector<std::string> layers;
@@ -32,14 +32,14 @@ std::string list_text(const std::vector<std::string>& names, std::size_t limit) 
   return shown < names.size() ? text + fmt::format(" and {} more", names.size() - shown) : text;
 }
 
-// "personality (some arguments)"; numbers without a name are only counted.
+// "personality (args)"; numbers without a name are only counted.
 std::string space_text(const explain::NumberSpace& space, const std::vector<explain::ChangedCall>& calls, std::size_t limit) {
   std::vector<std::string> names;
   std::size_t unnamed = 0;
   for (const explain::ChangedCall& call : calls) {
     const std::string_view name = abi::syscall_name(space.audit, call.nr);
     if (name.empty()) ++unnamed;
-    else names.push_back(std::string(name) + (call.for_some_arguments ? " (some arguments)" : ""));
+    else names.push_back(std::string(name) + (call.for_some_arguments ? " (args)" : ""));
   }
   if (unnamed > 0) names.push_back(counted(unnamed, "number") + " without a name");
   return list_text(names, limit);
@@ -57,7 +57,8 @@ std::string changes_text(const explain::Changes& changes, std::size_t limit) {
     const bool every = changes.calls[i].size() == spaces[i].count &&
                        std::none_of(changes.calls[i].begin(), changes.calls[i].end(), [](const auto& c) { return c.for_some_arguments; });
     if (every) whole.push_back("every " + space_name(spaces[i]) + " call");
-    else parts.push_back((i == 0 ? "" : space_name(spaces[i]) + ": ") + space_text(spaces[i], changes.calls[i], i == 0 ? limit : std::min<std::size_t>(limit, 2)));
+    else if (i == 0) parts.push_back(space_text(spaces[i], changes.calls[i], limit));
+    else parts.push_back(space_name(spaces[i]) + ": " + space_text(spaces[i], changes.calls[i], limit == kNamesShown ? 2 : limit));
   }
   std::string text = list_text(whole, limit);
   for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
@@ -91,8 +92,8 @@ std::vector<std::string> size_row(const std::string& name, std::size_t filters, 
 }
 
 // The filters of a layer of several: one line for each that adds something, one for the rest together.
-void add_filter_rows(Table& table, const Stack& stack, const Inspection& found, const Labels& labels, std::size_t first,
-                     std::size_t count, const InspectOptions& options) {
+void add_filter_rows(Table& table, const Inspection& found, const Labels& labels, std::size_t first, std::size_t count,
+                     const InspectOptions& options) {
   std::size_t quiet = 0, quiet_instructions = 0, duplicates = 0;
   for (std::size_t i = first; i < first + count; ++i) {
     const Share& share = found.filter_shares[i];
@@ -107,7 +108,7 @@ void add_filter_rows(Table& table, const Stack& stack, const Inspection& found, 
   }
   if (quiet == 0) return;
   const std::string copies = duplicates == 0 ? "" : fmt::format(" ({} of them copies of another)", duplicates);
-  table.add(size_row("  " + counted(quiet, quiet == count ? "filter" : "other"), 0, quiet_instructions, !!stack.layers[found.filters[first].layer].policy,
+  table.add(size_row("  " + counted(quiet, quiet == count ? "filter" : "other"), 0, quiet_instructions, found.filters[first].policy != nullptr,
                      "nothing: the others refuse it all" + copies));
 }
 
@@ -126,11 +127,11 @@ std::string layers_part(const Stack& stack, const Inspection& found, const Inspe
     }
     table.add(size_row(labels.layers[l], count, instructions, policy,
                        share_text(found.layer_shares[l], labels.layers, options.all ? SIZE_MAX - 1 : kNamesShown)));
-    if (count > 1) add_filter_rows(table, stack, found, labels, first, count, options);
+    if (count > 1) add_filter_rows(table, found, labels, first, count, options);
     first += count;
   }
   table.add(size_row("= one program", 1, found.after.size(), false, "proved equal to the layers"));
-  std::string text = table.text();
+  std::string text = table.text() + "(args): for some arguments only\n";
   if (found.policies > 0) text += "~ a policy becomes a filter only in its runtime; counted as the program that flatten makes of it alone\n";
   return text;
 }
@@ -143,20 +144,22 @@ std::string mean_text(double mean) { return fmt::format("{:.1f}", mean); }
 
 std::string cost_part(const Inspection& found) {
   Table table(true);
-  table.add({"executed instructions", "now", "flat", ""});
+  table.add({"executed instructions", "now", "flat", ""});  // the heaviest calls that run the filters now
   const std::vector<program::Code> after{found.after};
-  for (std::size_t i = 0; i < std::min(kCallsShown, found.calls.size()); ++i) {
-    const explain::TypicalCall& call = found.calls[i];
-    table.add({"  " + call.name, cost_cell(explain::cost_of(found.before, call.data)), cost_cell(explain::cost_of(after, call.data)),
-               abi::to_string(program::interpret(found.after, call.data))});
+  std::size_t shown = 0;
+  for (const explain::TypicalCall& call : found.calls) {
+    const explain::CallCost now = explain::cost_of(found.before, call.data);
+    if (now.cached || shown == kCallsShown) continue;
+    ++shown;
+    table.add({"  " + call.name, cost_cell(now), cost_cell(explain::cost_of(after, call.data)), abi::to_string(program::interpret(found.after, call.data))});
   }
-  table.add({"mean of all calls, weighted", mean_text(found.cost_before.with_cache), mean_text(found.cost_after.with_cache), "\"cache\" counts 0"});
-  table.add({"the same without the cache", mean_text(found.cost_before.without_cache), mean_text(found.cost_after.without_cache), ""});
+  table.add({"mean of all calls by weight", mean_text(found.cost_before.with_cache), mean_text(found.cost_after.with_cache), "those in the cache cost 0"});
+  table.add({"mean without the cache", mean_text(found.cost_before.without_cache), mean_text(found.cost_after.without_cache), ""});
   for (std::size_t i = 0; i < found.cache_before.size(); ++i)
     table.add({found.cache_before[i].name + " calls in the cache", grouped(found.cache_before[i].count()), grouped(found.cache_after[i].count()),
                "of " + grouped(found.cache_before[i].allowed.size())});
   const char* note = found.cache_before.empty() ? "this kernel has no cache of always-allowed calls (Linux 5.11 and later)\n"
-                                                : "cache: always allowed, so the kernel (5.11 and later) runs no filter at all\n";
+                                                : "in the cache: always allowed, so the kernel (5.11 and later) runs no filter\n";
   return table.text() + note;
 }
 
@@ -170,14 +173,14 @@ std::size_t instructions(const std::vector<program::Code>& codes) {
 std::string summary(const Inspection& found, bool cache_model) {
   const double before = cache_model ? found.cost_before.with_cache : found.cost_before.without_cache;
   const double after = cache_model ? found.cost_after.with_cache : found.cost_after.without_cache;
-  const std::string redundant = found.redundant_filters() == 0
-                                    ? ""
-                                    : fmt::format(", {} of them without any effect beside the others,", found.redundant_filters());
-  const std::string speed = after > 0 && before >= 1.05 * after
-                                ? fmt::format(" An average system call then costs {} executed filter instructions instead of {}.", mean_text(after), mean_text(before))
-                                : "";
-  return fmt::format("{} with {}{} can become one program of {} that gives the same verdict for every call.{}\n", counted(found.filters.size(), "filter"),
-                     counted(instructions(found.before), "instruction"), redundant, counted(found.after.size(), "instruction"), speed);
+  const std::size_t redundant = found.redundant_filters();
+  std::string text = fmt::format("{} ({}) can become one program of {} with the same verdict for every call",
+                                 counted(found.filters.size(), "filter"), counted(instructions(found.before), "instruction"),
+                                 counted(found.after.size(), "instruction"));
+  if (redundant > 0) text += fmt::format("; {} of the filters {} no effect beside the others", redundant, redundant == 1 ? "has" : "have");
+  if (before >= 0.1 && before >= 1.05 * after)
+    text += fmt::format(". A system call then costs {} executed filter instructions on average instead of {}", mean_text(after), mean_text(before));
+  return text + ".\n";
 }
 
 Json to_json(const explain::Changes& changes) {
@@ -189,7 +192,7 @@ Json to_json(const explain::Changes& changes) {
       calls.push_back({{"call", abi::syscall_label(spaces[i].audit, call.nr)}, {"nr", call.nr}, {"some_arguments", call.for_some_arguments}});
     json[space_name(spaces[i])] = calls;
   }
-  json["elsewhere"] = changes.elsewhere ? to_json(*changes.elsewhere) : Json();
+  json["elsewhere"] = changes.elsewhere ? cmd::to_json(*changes.elsewhere) : Json();
   return json;
 }
 
@@ -246,10 +249,13 @@ Json calls_json(const Inspection& found) {
 }
 
 Json to_json(const Session& session, const Stack& stack, const Inspection& found) {
+  const auto side = [](std::size_t filters, std::size_t size, const explain::MeanCost& cost, const std::vector<program::CachedArch>& cache) {
+    return Json{{"filters", filters}, {"instructions", size}, {"cost", to_json(cost)}, {"cache", to_json(cache)}};
+  };
   return {{"summary", summary(found, session.options().emit.cache_model)},
           {"layers", layers_json(stack, found)},
-          {"before", {{"filters", found.before.size()}, {"instructions", instructions(found.before)}, {"cost", to_json(found.cost_before)}, {"cache", to_json(found.cache_before)}}},
-          {"after", {{"filters", 1}, {"instructions", found.after.size()}, {"cost", to_json(found.cost_after)}, {"cache", to_json(found.cache_after)}}},
+          {"before", side(found.before.size(), instructions(found.before), found.cost_before, found.cache_before)},
+          {"after", side(1, found.after.size(), found.cost_after, found.cache_after)},
           {"calls", calls_json(found)},
           {"diagnostics", session.diagnostics_json()},
           {"timings_us", cmd::to_json(stack.timings)},

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "output.h"
+#include "pid_layer.h"
 #include "read/reader.h"
 #include "version.h"
 
@@ -20,12 +21,14 @@ struct Command {
   std::string_view help;
 };
 
-constexpr std::array<Command, 7> kCommands = {{
+constexpr std::array<Command, 9> kCommands = {{
     {"flatten", run_flatten, "the one program that equals a stack of layers, proved"},
     {"intersect", run_flatten, "the same command"},
     {"inspect", run_inspect, "what a stack is made of, which filters add nothing, what calls cost now and flat"},
     {"explain", run_explain, "what happens to one call, and which layer, rule and line decide it"},
     {"compare", run_compare, "equal, stricter, looser or incomparable, with witnesses"},
+    {"simulate", run_simulate, "what each call meets: verdict, executed instructions, the kernel's cache"},
+    {"run", run_run, "a command under the one program"},
     {"disasm", run_disasm, "readable listing of a layer's programs"},
     {"dump", run_dump, "a live process's filters as files"},
 }};
@@ -38,6 +41,7 @@ std::string help_text() {
   Table kinds(true);
   for (const read::ReaderFacts& reader : read::readers())
     kinds.add({"  " + std::string(reader.kind), std::string(reader.summary)});
+  kinds.add({"  pid", std::string(kPidSummary)});
   return text + kinds.text();
 }
 

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "host/host_facts.h"
 #include "output.h"
+#include "pid_layer.h"
 #include "support/file.h"
 #include "version.h"
 
@@ -84,6 +85,7 @@ Result<Stack> Session::compile(const std::vector<std::string>& layers) {
 
 Result<read::Layer> Session::read(const std::string& layer) {
   TRY_ASSIGN(const read::LayerSpec spec, read::parse_layer_spec(layer));
+  if (spec.kind == "pid") return read_pid_layer(spec, diagnostics_);
   TRY_ASSIGN(read::Layer result, read::read(spec, options_.read, diagnostics_));
   if (auto* policy = std::get_if<policy::Policy>(&result.content)) {
     auto applied = policy::apply_runtime(std::move(*policy), runtime_);
@@ -91,6 +93,22 @@ Result<read::Layer> Session::read(const std::string& layer) {
     *policy = std::move(*applied);
   }
   return result;
+}
+
+Result<std::vector<read::NamedFilter>> Session::programs_of(read::Layer layer) const {
+  if (auto* filters = std::get_if<std::vector<read::NamedFilter>>(&layer.content)) return std::move(*filters);
+  std::vector<read::NamedPolicy> policies;
+  if (auto* policy = std::get_if<policy::Policy>(&layer.content)) policies.push_back({read::to_string(layer.spec), std::move(*policy)});
+  else policies = std::move(std::get<std::vector<read::NamedPolicy>>(layer.content));
+  std::vector<read::NamedFilter> programs;
+  for (read::NamedPolicy& one : policies) {
+    Stack stack = make_stack(options_);
+    Diagnostics diagnostics;
+    TRY(add_layer(stack, read::Layer{layer.spec, std::move(one.policy)}, options_, diagnostics));
+    TRY_ASSIGN(const Flat flat, flatten(stack, options_));
+    programs.push_back({one.name, flat.program.code()});
+  }
+  return programs;
 }
 
 bool Session::hidden(const Diagnostic& diagnostic) const {

@@ -1,0 +1,1 @@
+seccompress explain arguments.json

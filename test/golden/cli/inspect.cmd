@@ -1,0 +1,1 @@
+seccompress inspect --arch x86_64 --kernel 6.1 dir:stack bpf:no-uname.bpf

@@ -1,0 +1,1 @@
+seccompress flatten pid:x

@@ -1,0 +1,1 @@
+seccompress compare --left pid:999999999 --right bpf:allow.bpf

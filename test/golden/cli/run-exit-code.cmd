@@ -1,0 +1,1 @@
+seccompress run bpf:no-uname.bpf -- sh -c "exit 7"

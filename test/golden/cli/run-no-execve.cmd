@@ -1,0 +1,1 @@
+seccompress run no-execve.json -- true

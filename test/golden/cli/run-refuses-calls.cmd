@@ -1,0 +1,1 @@
+seccompress run bpf:no-uname.bpf -- uname 2>/dev/null

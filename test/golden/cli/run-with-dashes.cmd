@@ -1,0 +1,1 @@
+seccompress run bpf:allow.bpf -- echo -- --json

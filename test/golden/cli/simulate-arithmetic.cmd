@@ -1,0 +1,1 @@
+seccompress simulate --arch x86_64 --stack --syscalls read,uname bpf:arithmetic.bpf
