@@ -1,1 +1,1 @@
-seccompress inspect --arch x86_64 --kernel 6.1 dir:stack bpf:no-uname.bpf
+seccompress inspect --arch x86_64 --kernel 6.1 dir:stack bpf:no-uname.bpf | sed -E 's/~?[0-9][0-9,.]*/N/g; s/ +/ /g'
