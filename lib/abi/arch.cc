@@ -21,6 +21,7 @@ constexpr std::array kNames = {
 };
 
 constexpr std::uint32_t kLittleEndianBit = 0x40000000U;  // __AUDIT_ARCH_LE
+constexpr std::uint32_t k64Bit = 0x80000000U;            // __AUDIT_ARCH_64BIT
 
 }  // namespace
 
@@ -42,6 +43,8 @@ Arch native_arch() {
 #error "add this machine to native_arch()"
 #endif
 }
+
+bool is_32_bit(std::uint32_t audit) { return (audit & k64Bit) == 0; }
 
 std::optional<Arch> arch_from_oci(std::string_view name) {
   for (const ArchFacts& entry : kArches)

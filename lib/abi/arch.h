@@ -35,5 +35,6 @@ std::optional<Arch> arch_from_name(std::string_view name);    // any spelling: "
 std::string_view arch_name(Arch arch);                        // "x86_64"
 std::string audit_name(std::uint32_t audit);                  // "x86_64", "i386" for x86; hex when unknown
 bool is_big_endian(Arch arch);
+bool is_32_bit(std::uint32_t audit);  // no __AUDIT_ARCH_64BIT; x32 shares x86_64's word and is none
 
 }  // namespace seccompress::abi

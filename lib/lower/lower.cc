@@ -21,6 +21,7 @@
 #include "abi/multiplex.h"
 #include "abi/syscalls.h"
 #include "lower/condition.h"
+#include "policy/precedence.h"
 
 namespace seccompress::lower {
 namespace {
@@ -65,14 +66,16 @@ class PieceList {
 std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
 std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
-// argument `index` is one of `values` (sorted, unique) ? yes : no
-Node one_of(diagram::Store& store, unsigned index, std::span<const std::uint64_t> values, Node yes, Node no) {
+// argument `index` (its low word alone: low_word) is one of `values` (sorted, unique) ? yes : no
+Node one_of(diagram::Store& store, unsigned index, std::span<const std::uint64_t> values, bool low_word, Node yes,
+            Node no) {
   PieceList highs;
   for (std::size_t begin = 0; begin < values.size();) {
     std::size_t end = begin;
     PieceList lows;
     for (; end < values.size() && high(values[end]) == high(values[begin]); ++end) lows.at(low(values[end]), yes, no);
     lows.up_to(UINT32_MAX, no);
+    if (low_word) return store.select(abi::arg_low(index), lows.pieces());
     highs.at(high(values[begin]), store.select(abi::arg_low(index), lows.pieces()), no);
     begin = end;
   }
@@ -129,6 +132,7 @@ class PolicyLowering {
   }
 
   Result<void> add_numbers(PieceList& pieces, abi::Arch arch) {
+    low_words_ = abi::is_32_bit(abi::facts(arch).audit);
     TRY_ASSIGN(const std::vector<Call> calls, calls_of(arch));
     for (std::size_t begin = 0; begin < calls.size();) {
       std::size_t end = begin;
@@ -172,7 +176,7 @@ class PolicyLowering {
     for (const Call& call : calls)
       if (call.unconditional()) return store_.terminal(call.rule->verdict);
     std::vector<Call> loosest_first(calls.begin(), calls.end());
-    if (calls.size() > 1) sort_loosest_first(loosest_first);
+    if (have_other_verdicts(calls)) sort_loosest_first(loosest_first);
     Node node = default_;
     for (std::size_t begin = 0; begin < loosest_first.size();) {
       const std::size_t count = value_set({loosest_first.data() + begin, loosest_first.size() - begin});
@@ -183,12 +187,19 @@ class PolicyLowering {
     return node;
   }
 
-  // Folding goes from the back of the order of precedence: loosest first, of equal ones the last first.
+  // Rules with one verdict may be asked in any order.
+  static bool have_other_verdicts(std::span<const Call> calls) {
+    return std::any_of(calls.begin(), calls.end(),
+                       [&](const Call& call) { return call.rule->verdict != calls[0].rule->verdict; });
+  }
+
+  // Folding goes from the back of the order of precedence.
   static void sort_loosest_first(std::vector<Call>& calls) {
-    std::reverse(calls.begin(), calls.end());
-    std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
-      return abi::strictness(a.rule->verdict) > abi::strictness(b.rule->verdict);
-    });
+    std::vector<const policy::Rule*> rules;
+    for (const Call& call : calls) rules.push_back(call.rule);
+    std::vector<Call> sorted;
+    for (const std::size_t i : policy::order_of_precedence(rules)) sorted.push_back(calls[i]);
+    calls.assign(sorted.rbegin(), sorted.rend());
   }
 
   // How many calls from the first on are single EQ conditions on one argument with one verdict?
@@ -207,10 +218,11 @@ class PolicyLowering {
   Node lower_value_set(std::span<const Call> calls, Node otherwise) {
     std::vector<std::uint64_t> values;
     values.reserve(calls.size());
-    for (const Call& call : calls) values.push_back(call.rule->all_of[0].value);
+    for (const Call& call : calls) values.push_back(call.rule->all_of[0].value & (low_words_ ? UINT32_MAX : UINT64_MAX));
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
-    return one_of(store_, calls[0].rule->all_of[0].index, values, store_.terminal(calls[0].rule->verdict), otherwise);
+    const Node yes = store_.terminal(calls[0].rule->verdict);
+    return one_of(store_, calls[0].rule->all_of[0].index, values, low_words_, yes, otherwise);
   }
 
   // The rule's conditions, innermost argument last, so that each test is put on top of smaller ones.
@@ -223,7 +235,10 @@ class PolicyLowering {
     std::stable_sort(conditions.begin(), conditions.end(),
                      [](const policy::Condition& a, const policy::Condition& b) { return a.index > b.index; });
     Node node = store_.terminal(call.rule->verdict);
-    for (const policy::Condition& condition : conditions) node = lower_condition(store_, condition, node, otherwise);
+    for (policy::Condition& condition : conditions) {
+      condition.low_word = condition.low_word || low_words_;
+      node = lower_condition(store_, condition, node, otherwise);
+    }
     return node;
   }
 
@@ -248,6 +263,7 @@ class PolicyLowering {
   diagram::Store& store_;
   Node default_;
   Node bad_arch_;
+  bool low_words_ = false;  // the architecture being lowered has 32-bit arguments
 };
 
 }  // namespace

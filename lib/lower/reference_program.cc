@@ -20,6 +20,7 @@
 #include "abi/multiplex.h"
 #include "abi/syscalls.h"
 #include "lower/lower.h"
+#include "policy/precedence.h"
 #include "support/check.h"
 
 namespace seccompress::lower {
@@ -159,22 +160,23 @@ Candidates candidates_of(const Policy& policy, abi::Arch arch) {
   return candidates;
 }
 
-Code candidate_code(const Candidate& candidate) {
-  if (!candidate.multiplexed) return rule_code(candidate.rule->all_of, candidate.rule->verdict);
-  std::vector<Condition> conditions{{.index = 0, .op = Operator::eq, .value = *candidate.multiplexed, .value_two = 0, .where = {}}};
+Code candidate_code(const Candidate& candidate, bool low_words) {
+  std::vector<Condition> conditions;
+  if (candidate.multiplexed)
+    conditions.push_back({.index = 0, .op = Operator::eq, .value = *candidate.multiplexed, .value_two = 0, .where = {}});
   for (const Condition& condition : candidate.rule->all_of)
-    if (condition.index != 0) conditions.push_back(condition);
+    if (!candidate.multiplexed || condition.index != 0) conditions.push_back(condition);
+  for (Condition& condition : conditions) condition.low_word = condition.low_word || low_words;
   return rule_code(conditions, candidate.rule->verdict);
 }
 
-Code number_code(std::vector<Candidate> candidates, abi::Verdict otherwise) {
+Code number_code(std::vector<Candidate> candidates, abi::Verdict otherwise, bool low_words) {
   for (const Candidate& candidate : candidates)
     if (!candidate.multiplexed && candidate.rule->all_of.empty()) return {give(candidate.rule->verdict)};
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return abi::strictness(a.rule->verdict) < abi::strictness(b.rule->verdict);
-  });
+  std::vector<const Rule*> rules;
+  for (const Candidate& candidate : candidates) rules.push_back(candidate.rule);
   Code code;
-  for (const Candidate& candidate : candidates) append(code, candidate_code(candidate));
+  for (const std::size_t i : policy::order_of_precedence(rules)) append(code, candidate_code(candidates[i], low_words));
   code.push_back(give(otherwise));
   return code;
 }
@@ -183,8 +185,9 @@ Code number_code(std::vector<Candidate> candidates, abi::Verdict otherwise) {
 Code arch_code(const Policy& policy, abi::Arch arch) {
   Code code;
   Candidates all = candidates_of(policy, arch);
+  const bool low_words = abi::is_32_bit(abi::facts(arch).audit);
   for (auto& [number, candidates] : all)
-    append_if_equal(code, number, number_code(std::move(candidates), policy.default_verdict));
+    append_if_equal(code, number, number_code(std::move(candidates), policy.default_verdict, low_words));
   code.push_back(give(policy.default_verdict));
   return code;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Input: a policy and one call. Output: its verdict. Entry points: evaluate, decide.
 //
-// Method: walk every rule, every name, every number it has; keep what matches; choose. No sorting, no
-// caching: this file is to be obviously right, tests hold everything faster to it.
+// Method: walk every rule, every name, every number it has; keep what is about the call; choose. No caching:
+// this file is to be obviously right, tests hold everything faster to it.
 //
-// Known weaknesses, on purpose: conditions are 64-bit on every architecture (libseccomp compares only low
-// words on 32-bit ones, where the kernel clears the high words); libseccomp's direct rules for its pseudo
-// numbers (nr = -105 for x86 accept), which no process can call, are not reproduced.
+// Known weakness, on purpose: libseccomp's direct rules for its pseudo numbers (nr = -105 for x86 accept), which
+// no process can call, are not reproduced.
 #include "policy/evaluate.h"
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 
 #include "abi/multiplex.h"
 #include "abi/syscalls.h"
+#include "policy/precedence.h"
 
 namespace seccompress::policy {
 namespace {
@@ -50,8 +50,10 @@ std::optional<abi::Arch> arch_of(const Policy& policy, std::uint32_t audit, std:
 }
 
 bool all_hold(const std::vector<Condition>& conditions, const abi::SeccompData& data) {
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [&](const Condition& condition) { return holds(condition, data.args[condition.index]); });
+  return std::all_of(conditions.begin(), conditions.end(), [&](Condition condition) {
+    if (abi::is_32_bit(data.arch)) condition.low_word = true;
+    return holds(condition, data.args[condition.index]);
+  });
 }
 
 // libseccomp's rule_add for multiplexed calls: argument 0 becomes the call number, the others stay.
@@ -62,35 +64,36 @@ std::vector<Condition> multiplexed_conditions(const std::vector<Condition>& cond
   return all;
 }
 
+// The rules that are about this call, and whether they match it.
 class Choice {
  public:
-  void offer_unconditional(const Rule& rule) {
-    if (unconditional_ == nullptr) unconditional_ = &rule;
-  }
-  void offer(const Rule& rule) {
-    if (conditional_ == nullptr || abi::strictness(rule.verdict) < abi::strictness(conditional_->verdict)) conditional_ = &rule;
-  }
-  void named(const Rule& rule) {
-    if (last_named_ != &rule) ++naming_;
-    last_named_ = &rule;
+  void offer(const Rule& rule, bool always, bool matches) {
+    if (always && unconditional_ == nullptr) unconditional_ = &rule;
+    if (rules_.empty() || rules_.back() != &rule) ++naming_;
+    rules_.push_back(&rule);
+    matches_.push_back(matches);
   }
   Decision decision(abi::Verdict otherwise) const {
-    const Rule* rule = unconditional_ != nullptr ? unconditional_ : conditional_;
-    if (rule == nullptr) return {otherwise, Ground::default_verdict, nullptr, naming_};
-    return {rule->verdict, Ground::rule, rule, naming_};
+    if (const Rule* rule = decisive()) return {rule->verdict, Ground::rule, rule, naming_};
+    return {otherwise, Ground::default_verdict, nullptr, naming_};
   }
 
  private:
+  const Rule* decisive() const {
+    if (unconditional_ != nullptr) return unconditional_;
+    for (const std::size_t i : order_of_precedence(rules_))
+      if (matches_[i]) return rules_[i];
+    return nullptr;
+  }
+
   const Rule* unconditional_ = nullptr;
-  const Rule* conditional_ = nullptr;
-  const Rule* last_named_ = nullptr;
-  std::size_t naming_ = 0;
+  std::vector<const Rule*> rules_;
+  std::vector<bool> matches_;
+  std::size_t naming_ = 0;  // different rules
 };
 
 void offer_direct(const Rule& rule, const abi::SeccompData& data, Choice& choice) {
-  choice.named(rule);
-  if (rule.all_of.empty()) choice.offer_unconditional(rule);
-  else if (all_hold(rule.all_of, data)) choice.offer(rule);
+  choice.offer(rule, rule.all_of.empty(), all_hold(rule.all_of, data));
 }
 
 void offer_rule(const Rule& rule, abi::Arch arch, const abi::SeccompData& data, Choice& choice) {
@@ -100,9 +103,8 @@ void offer_rule(const Rule& rule, abi::Arch arch, const abi::SeccompData& data, 
   for (const std::string& name : rule.names) {
     if (abi::syscall_number(arch, name) == nr) offer_direct(rule, data, choice);
     const auto multiplexed = abi::multiplexed_call(arch, name);
-    if (!multiplexed || multiplexed->number != nr) continue;
-    choice.named(rule);
-    if (all_hold(multiplexed_conditions(rule.all_of, multiplexed->call), data)) choice.offer(rule);
+    if (multiplexed && multiplexed->number == nr)
+      choice.offer(rule, false, all_hold(multiplexed_conditions(rule.all_of, multiplexed->call), data));
   }
 }
 

@@ -7,7 +7,9 @@
 //   * arch not listed -> bad_arch_verdict; x86_64 without x32: nr >= 0x40000000 except 0xffffffff likewise
 //   * a rule whose verdict is the default is skipped; names unknown on an architecture are skipped
 //   * an unconditional rule beats conditional ones (of several, the first)
-//   * of the conditional rules that match, the most restrictive wins (kernel order; tie: the first)
+//   * of the conditional rules that match, the most restrictive wins (kernel order); of equal actions with other
+//     data the narrower one, else the first (precedence.h)
+//   * on a 32-bit architecture a condition compares low words (libseccomp src/db.c _db_rule_gen_32)
 //   * 32-bit x86 (and s390, ...): socket and ipc calls also as socketcall/ipc with a0 == call number
 #pragma once
 

@@ -22,10 +22,9 @@
 namespace seccompress::test {
 namespace {
 
-// To libseccomp x32 is a 32-bit architecture too.
-bool is_32bit(Number number) {
-  const bool x32 = number.audit == abi::facts(abi::Arch::x86_64).audit && (number.nr & abi::kX32Bit) != 0;
-  return x32 || (number.audit & 0x80000000U) == 0;  // __AUDIT_ARCH_64BIT
+// To libseccomp x32 is a 32-bit architecture and it compares low words there; its registers have 64 bits.
+bool is_x32(Number number) {
+  return number.audit == abi::facts(abi::Arch::x86_64).audit && (number.nr & abi::kX32Bit) != 0;
 }
 
 bool is_pseudo(std::uint32_t nr) { return nr >= 0xffff0000U && nr != UINT32_MAX; }
@@ -73,7 +72,7 @@ Comparison compare(const policy::Policy& policy, const program::Code& theirs, co
     if (is_pseudo(number.nr)) continue;
     const bool risky = is_risky(policy, number);
     for (abi::SeccompData call : calls_of(policy, number, limit, random)) {
-      if (is_32bit(number)) clear_high_halves(call);
+      if (is_x32(number)) clear_high_halves(call);
       ++(risky ? comparison.risky_calls : comparison.calls);
       const abi::Verdict ours = policy::evaluate(policy, call), other = program::interpret(theirs, call);
       if (abi::normalize(ours) == abi::normalize(other)) continue;
@@ -94,9 +93,11 @@ Comparison compare(const policy::Policy& policy, const program::Code& theirs, co
 // architecture has (one that is absent can cost its neighbour the load of nr), and none that is multiplexed.
 // Architectures are such as one filter can hold.
 void simplify(policy::Rule& rule) {
+  rule.numbers.clear();
   if (rule.all_of.size() > 1) rule.all_of.resize(1);
   for (policy::Condition& condition : rule.all_of) {
     if (condition.op == policy::Operator::masked_eq) condition.value |= 4;
+    condition.low_word = false;
     condition.value &= UINT32_MAX;
     condition.value_two &= UINT32_MAX;
   }
