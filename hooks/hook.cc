@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Input: the State JSON on stdin, config.yaml, the bundle. Output: an armed tracer, or a refusal. Entry point:
 // run_hook.
-// The order is the argument: settings before the container's words (a broken configuration refuses everything),
-// identity before any work, everything that can fail before the tracer, and the bundle looked at again after it.
+// The order is the argument: `disabled` first (root's way out, also of a broken configuration), settings before the
+// container's words (a broken configuration refuses everything), identity before any work, everything that can fail
+// before the tracer, and the bundle looked at again after it.
 // on_failure: runtime-profile covers what we fail to make (layers, program, proof, tracer), never what must not
 // be served at all (a foreign pid, ambiguous keys, a changed bundle, exec sessions that nobody covers).
 #include "hook.h"
@@ -64,9 +65,10 @@ class Hook {
   bool observing() const { return settings_.mode == bundle::Mode::observe; }
 
   Result<void> start() {
-    TRY(read_settings());
     TRY_ASSIGN(const bool disabled, is_disabled());
+    const Result<void> settings = read_settings();
     if (disabled) return leave_alone("disabled", "there is a file 'disabled' beside " + options_.settings_path);
+    TRY(settings);
     TRY(read_state());
     TRY_ASSIGN(const bool again, identify());
     if (again) return {};
@@ -111,6 +113,7 @@ class Hook {
   Result<bool> identify() {
     TRY_ASSIGN(identity_, install::identify(state_.pid));
     record_.runtime = abi::to_string(identity_.runtime);
+    record_.start_time = identity_.start_time;
     record_.inherited_filters = identity_.inherited;
     record_.engine = engine_of(state_.pid);
     if (identity_.tracer == 0) return false;

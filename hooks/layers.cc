@@ -3,28 +3,26 @@
 #include "layers.h"
 
 #include <linux/seccomp.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <array>
 
-#include "bundle/trusted_file.h"
-
 namespace seccompress::hooks {
 namespace {
 
-constexpr std::size_t kMaxFolderEntries = 4096;
 constexpr std::size_t kMaxFilters = 256;
 constexpr std::size_t kMaxFilterBytes = program::kMaxInstructions * sizeof(program::Instruction);
 
-Result<read::Layer> read_folder(const read::LayerSpec& spec) {
-  TRY_ASSIGN(const std::vector<std::string> names, bundle::list_trusted_folder(spec.location, kMaxFolderEntries));
+Result<read::Layer> read_folder(const read::LayerSpec& spec, HostFiles& files) {
+  TRY_ASSIGN(const std::vector<std::string> names, files.list(spec.location));
   std::vector<read::NamedFilter> filters;
   for (const std::string& name : names) {
     if (!name.ends_with(".bpf")) continue;
     if (filters.size() == kMaxFilters)
       return failure(Errc::budget, spec.location + ": more than " + std::to_string(kMaxFilters) + " filters");
     const std::string path = spec.location + "/" + name;
-    TRY_ASSIGN(const bundle::TrustedFile file, bundle::read_trusted_file(path, kMaxFilterBytes));
+    TRY_ASSIGN(const bundle::TrustedFile file, files.read(path, kMaxFilterBytes));
     TRY_ASSIGN(program::Code code, program::from_bytes(file.bytes, path));
     filters.push_back({name, std::move(code)});
   }
@@ -33,15 +31,13 @@ Result<read::Layer> read_folder(const read::LayerSpec& spec) {
 }
 
 // A unit's drop-ins: LOCATION.d/*.conf by name, each of them trusted like the unit.
-Result<std::vector<read::NamedText>> read_beside(const std::string& location) {
+Result<std::vector<read::NamedText>> read_beside(const std::string& location, HostFiles& files) {
   const std::string folder = location + ".d";
-  auto names = bundle::list_trusted_folder(folder, kMaxFolderEntries);
+  TRY_ASSIGN(const std::vector<std::string> names, files.list(folder, true));
   std::vector<read::NamedText> texts;
-  if (!names && names.error().code == std::errc::no_such_file_or_directory) return texts;
-  if (!names) return tl::unexpected(std::move(names).error());
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     if (!name.ends_with(".conf") || name.front() == '.') continue;
-    TRY_ASSIGN(bundle::TrustedFile file, bundle::read_trusted_file(folder + "/" + name, read::kMaxInputBytes));
+    TRY_ASSIGN(bundle::TrustedFile file, files.read(folder + "/" + name, read::kMaxInputBytes));
     texts.push_back({folder + "/" + name, std::move(file.bytes)});
   }
   return texts;
@@ -58,16 +54,26 @@ constexpr std::array kFlags = {
 
 }  // namespace
 
-Result<read::Layer> read_host_layer(const std::string& text, const read::Options& options, Diagnostics& diagnostics) {
+Result<read::Layer> read_host_layer(const std::string& text, const read::Options& options, Diagnostics& diagnostics,
+                                    HostFiles& files) {
   TRY_ASSIGN(const read::LayerSpec spec, read::parse_layer_spec(text));
-  if (spec.kind == "dir") return read_folder(spec);
+  if (spec.kind == "dir") return read_folder(spec, files);
   const auto readers = read::readers();
   if (!spec.kind.empty() && std::none_of(readers.begin(), readers.end(), [&](auto& r) { return r.kind == spec.kind; }))
     return failure(Errc::refused, text + ": this build cannot read layers of kind '" + spec.kind + "'");
-  TRY_ASSIGN(const bundle::TrustedFile file, bundle::read_trusted_file(spec.location, read::kMaxInputBytes));
+  TRY_ASSIGN(const bundle::TrustedFile file, files.read(spec.location, read::kMaxInputBytes));
   if (!read::reads_beside(spec, file.bytes)) return read::read_bytes(spec, file.bytes, options, diagnostics);
-  TRY_ASSIGN(const std::vector<read::NamedText> beside, read_beside(spec.location));
+  TRY_ASSIGN(const std::vector<read::NamedText> beside, read_beside(spec.location, files));
   return read::read_bytes(spec, file.bytes, options, diagnostics, beside);
+}
+
+read::Options host_read_options() {
+  read::Options options;
+  options.caps = read::docker_default_caps();
+  utsname name{};
+  if (::uname(&name) == 0)
+    if (const auto kernel = read::parse_kernel(name.release)) options.kernel = *kernel;
+  return options;
 }
 
 std::uint32_t flags_of(const read::Layer& layer) {

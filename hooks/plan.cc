@@ -9,7 +9,6 @@
 #include "plan.h"
 
 #include <linux/seccomp.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <iterator>
@@ -26,15 +25,6 @@ namespace seccompress::hooks {
 namespace {
 
 constexpr char kCrunBpfAnnotation[] = "run.oci.seccomp_bpf_data";
-
-read::Options host_read_options() {
-  read::Options options;
-  options.caps = read::docker_default_caps();
-  utsname name{};
-  if (::uname(&name) == 0)
-    if (const auto kernel = read::parse_kernel(name.release)) options.kernel = *kernel;
-  return options;
-}
 
 policy::Runtime policy_runtime(abi::Runtime runtime) {
   return runtime == abi::Runtime::runc ? policy::Runtime::runc : policy::Runtime::crun;
@@ -110,7 +100,7 @@ Result<std::unique_ptr<Plan>> Plan::make(PlanInput input, Diagnostics& diagnosti
 
 Result<void> Plan::read_host_layers(Diagnostics& diagnostics) {
   for (const std::string& text : input_.settings.layers_for(input_.config.annotations)) {
-    TRY_ASSIGN(read::Layer layer, read_host_layer(text, options_.read, diagnostics));
+    TRY_ASSIGN(read::Layer layer, read_host_layer(text, options_.read, diagnostics, files_));
     host_flags_.push_back(flags_of(layer));
     TRY(add_layer(stack_, std::move(layer), options_, diagnostics));
   }
@@ -202,6 +192,8 @@ void Plan::describe(const program::VerifiedProgram& program, Record& record) con
     record.filters_before += layer.filters;
     record.instructions_before += layer.instructions;
   }
+  record.host_layers = input_.settings.layers_for(input_.config.annotations);
+  record.inputs_sha256 = content_hash(files_.inputs());
   record.filters_after = 1;
   record.instructions_after = program.code().size();
   record.program_sha256 = sha256(program::to_bytes(program.view()));

@@ -9,6 +9,7 @@
 
 #include "bundle/config.h"
 #include "bundle/settings.h"
+#include "inputs.h"
 #include "install/tracer.h"
 #include "pipeline.h"
 #include "record.h"
@@ -58,6 +59,7 @@ class Plan {
 
   PlanInput input_;
   PipelineOptions options_;
+  HostFiles files_;
   Stack stack_;                         // host layers, then [the profile on a mismatch], then the container's own
   std::vector<std::uint32_t> host_flags_;
   std::optional<CompiledLayer> profile_;  // what config.json says, with the runtime's own changes

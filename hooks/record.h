@@ -25,6 +25,7 @@ struct Record {
   std::string engine;     // comm of what started the runtime: "containerd-shim", "conmon", "bash"
   std::string runtime;    // "runc"
   int pid = 0;
+  std::uint64_t start_time = 0;  // of pid, clock ticks since boot: what tells it from a later process of that number
   std::string route = "ptrace-hook";
   bool no_new_privs = false;
   std::vector<LayerRecord> layers;  // oldest first, the container's own last
@@ -33,6 +34,8 @@ struct Record {
   unsigned inherited_filters = 0;
   std::uint32_t flags = 0;
   std::string program_sha256;
+  std::vector<std::string> host_layers;  // as configured for this container
+  std::string inputs_sha256;             // of their files
   std::string mismatch;  // the witness, when the runtime's filter is not what the profile says
   std::vector<std::string> unmet_needs;
   std::vector<std::string> notes;

@@ -178,7 +178,7 @@ class World:
         self.starts, self.serial, self.tools = [], 0, {}
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="seccompress-test.", dir="/var/lib"))
         self.root.chmod(0o755)
-        for name in ("hook", "faults", "probe", "check_live"):
+        for name in ("hook", "faults", "probe", "check_live", "cli"):
             if getattr(arguments, name, None):
                 self.tools[name] = self.root / name.replace("_", "-")
                 shutil.copy(getattr(arguments, name), self.tools[name])
@@ -263,6 +263,9 @@ class World:
 
     def run(self, runtime, config):
         return self.start(runtime, config).finish()
+
+    def cli(self, *arguments):
+        return subprocess.run([self.tools["cli"], *map(str, arguments)], capture_output=True, text=True, timeout=DEADLINE)
 
     def check_live(self, *arguments):
         return subprocess.run([self.tools["check_live"], *map(str, arguments)], capture_output=True, text=True, timeout=DEADLINE)

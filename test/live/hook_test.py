@@ -473,6 +473,65 @@ def on_failure_runtime_profile_goes_on_with_a_warning(runtime, world):
     expect("runtime's own profile" in record["notes"][0], f"notes: {record['notes']}")
 
 
+# ---- status ------------------------------------------------------------------------------------------------------
+def expect_status(world, code, state, *words):
+    answer = world.cli("status", "--config", world.settings_path, "--json")
+    expect(answer.returncode == code, f"status gave {answer.returncode}: {answer.stdout}{answer.stderr}")
+    report = containers.json.loads(answer.stdout)
+    states = [c["state"] for c in report["containers"]]
+    expect(states == ([state] if state else []), f"states: {report}")
+    for word in words:
+        expect(word in report["containers"][0]["why"], f"'{word}' is not why: {report}")
+    return report
+
+
+@each(RUNTIMES, ("profile", "no profile"))
+def status_tells_up_to_date_from_stale(runtime, kind, world):
+    expect_status(world, 0, None)
+    config = world.config(True, PROFILE if kind == "profile" else None, arguments=("/bin/probe", "wait"))
+    start = world.start(runtime, config).read_until("ready")
+    wait_for(lambda: world.records(), "a record in the log")
+    shown = expect_status(world, 0, "up to date")["containers"][0]
+    expect(shown["container"] == start.container and shown["pid"] == start.init_pid() and shown["route"] == "ptrace-hook", f"{shown}")
+    expect(shown["program_sha256"] == world.records()[0]["program_sha256"], f"{shown}")
+    text = world.cli("status", "--config", world.settings_path).stdout
+    expect(start.container in text and "up to date" in text and shown["program_sha256"][:12] in text, text)
+    world.layer("umask97.bpf", bpf(("umask", errno_verdict(98))))
+    expect_status(world, 1, "stale", "files changed")
+    world.layer("umask97.bpf", bpf(("umask", errno_verdict(97))))
+    expect_status(world, 0, "up to date")
+    world.settings(world.default_layers[:1] + [f"bpf:{world.layers}/more.bpf"])
+    expect_status(world, 1, "stale", "another list")
+    world.write_default_settings()
+    with world.log.open("a") as log:
+        log.write("no record\n{}\n" + '{"container": 7}\n')
+    expect_status(world, 0, "up to date")
+    world.remove(start)
+    expect_status(world, 0, None)
+
+
+@case("status tells what runs without its layers")
+def status_without(world):
+    (world.layers / "umask97.bpf").unlink()
+    world.settings(world.default_layers, "on_failure: runtime-profile\n")
+    world.start("runc", world.config(True, arguments=("/bin/probe", "wait"))).read_until("ready")
+    expect_status(world, 1, "without", "let-through")
+    world.settings_path.write_text("version: 1\n")
+    answer = world.cli("status", "--config", world.settings_path)
+    expect(answer.returncode == 2 and "no `log:`" in answer.stderr, f"{answer}")
+    (world.settings_path.parent / "disabled").write_text("")
+    world.write_default_settings()
+    expect("disabled" in world.cli("status", "--config", world.settings_path).stdout, "status does not say disabled")
+
+
+@each(RUNTIMES)
+def the_file_disabled_is_the_way_out_of_a_broken_configuration(runtime, world):
+    world.settings_path.write_text("version: 7\n")
+    expect_refused(world.run(runtime, world.config(True)), "version is '7'")
+    (world.settings_path.parent / "disabled").write_text("")
+    expect_merged(world.run(runtime, world.config(True)), {"uname": 99, "umask": 0})
+
+
 # ---- identity ----------------------------------------------------------------------------------------------------
 def ask(world, state):
     return subprocess.run([world.tools["hook"], "--config", world.settings_path], input=state, capture_output=True, text=True,
@@ -737,7 +796,7 @@ def a_tracer_stopped_for_ever_starts_nothing_and_ends_with_it(runtime, step, wor
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("--hook", "--faults", "--probe", "--check-live"):
+    for name in ("--hook", "--faults", "--probe", "--check-live", "--cli"):
         parser.add_argument(name, required=True, type=os.path.abspath)
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()

@@ -31,7 +31,8 @@ class UnitLayer : public testing::Test {
   void write(const std::string& name, const std::string& text) const { ASSERT_TRUE(write_file_atomically(folder_ / name, text)); }
   std::optional<std::size_t> filters() const {
     Diagnostics diagnostics;
-    const auto layer = read_host_layer("systemd:" + (folder_ / "x.service").string(), {}, diagnostics);
+    HostFiles files;
+    const auto layer = read_host_layer("systemd:" + (folder_ / "x.service").string(), {}, diagnostics, files);
     if (!layer) return std::nullopt;
     return std::get<std::vector<read::NamedPolicy>>(layer->content).size();
   }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// status: the log's records and the live processes -> a table of running containers, each up to date or stale.
+// Exit 0: all that were merged are up to date; 1: some are not, or run without; 2: no answer.
+// Method: a record belongs to a process when its pid and start time are those of a live one. Up to date: the host
+// layers of config.yaml as they are on the disk now are those of the record, and the kernel holds the recorded program.
+// Weakness: what the log no longer has (rotated away) is not seen; without `log:` there is nothing to look at.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "bundle/settings.h"
+#include "bundle/trusted_file.h"
+#include "command.h"
+#include "host/live_stack.h"
+#include "install/identity.h"
+#include "layers.h"
+#include "output.h"
+#include "session.h"
+#include "support/file.h"
+#include "support/sha256.h"
+
+namespace seccompress::cmd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxLogBytes = std::size_t{64} << 20;
+constexpr std::size_t kHashShown = 12;
+
+struct Container {
+  std::string id, runtime, route, outcome, program, inputs;
+  int pid = 0;
+  std::uint64_t start_time = 0;
+  std::size_t inherited = 0;
+  std::vector<std::string> host_layers;
+  std::string state, why;  // "up to date", "stale", "without" (it should have been merged), "left alone"
+  bool fine() const { return state == "up to date" || state == "left alone"; }
+};
+
+struct Host {
+  bundle::Settings settings;
+  bool disabled = false;
+  std::map<std::vector<std::string>, std::string> hashes;  // host layers -> what their files say; "" unreadable
+};
+
+// A line that is not one of our records (cut off, written by another version) is nothing to report on.
+std::optional<Container> parse_record(const std::string& line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  try {
+    Container container;
+    container.id = json.at("container").get<std::string>();
+    container.runtime = json.at("runtime").get<std::string>();
+    container.route = json.at("route").get<std::string>();
+    container.outcome = json.at("outcome").get<std::string>();
+    container.program = json.at("program_sha256").get<std::string>();
+    container.inputs = json.at("inputs_sha256").get<std::string>();
+    container.pid = json.at("pid").get<int>();
+    container.start_time = json.at("start_time").get<std::uint64_t>();
+    container.inherited = json.at("filters").at("inherited").get<std::size_t>();
+    container.host_layers = json.at("host_layers").get<std::vector<std::string>>();
+    container.why = json.at("cause").get<std::string>();
+    return container;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+bool is_alive(const Container& container) {
+  const auto stat = container.pid > 0 ? install::read_stat(container.pid) : failure(Errc::refused, "");
+  return stat && stat->start_time == container.start_time && stat->state != 'Z' && stat->state != 'X';
+}
+
+// The last record of each process that still lives, in the order of the log.
+std::vector<Container> live_containers(const std::string& log) {
+  std::vector<Container> all;
+  std::map<std::pair<int, std::uint64_t>, std::size_t> place;
+  for (std::size_t at = 0; at < log.size();) {
+    const std::size_t end = std::min(log.find('\n', at), log.size());
+    auto container = parse_record(log.substr(at, end - at));
+    at = end + 1;
+    if (!container || !is_alive(*container)) continue;
+    const auto [found, is_new] = place.try_emplace({container->pid, container->start_time}, all.size());
+    if (is_new) all.push_back(std::move(*container));
+    else all[found->second] = std::move(*container);
+  }
+  return all;
+}
+
+const std::string& hash_now(Host& host, const std::vector<std::string>& layers) {
+  const auto [found, is_new] = host.hashes.try_emplace(layers);
+  if (!is_new) return found->second;
+  hooks::HostFiles files;
+  Diagnostics diagnostics;
+  const read::Options options = hooks::host_read_options();
+  for (const std::string& layer : layers)
+    if (!hooks::read_host_layer(layer, options, diagnostics, files)) return found->second;
+  return found->second = hooks::content_hash(files.inputs());
+}
+
+// Why the kernel's filter is not the recorded one; empty: it is, or the kernel does not show it to us.
+std::string unlike_record(const Container& container) {
+  const auto filters = host::read_live_stack(container.pid);
+  if (!filters) return {};
+  if (filters->size() <= container.inherited) return "the process has no filter of ours";
+  if (sha256(program::to_bytes((*filters)[container.inherited].code)) == container.program) return {};
+  return "the process has another program than the one recorded";
+}
+
+std::string why_stale(Host& host, const Container& container) {
+  const auto& configured = host.settings.host_layers;
+  if (container.host_layers.size() < configured.size() ||
+      !std::equal(configured.begin(), configured.end(), container.host_layers.begin()))
+    return "host_layers is another list now";
+  if (hash_now(host, container.host_layers) != container.inputs) return "the host layers' files changed";
+  return unlike_record(container);
+}
+
+void judge(Host& host, Container& container) {
+  if (container.outcome != "installed") {
+    container.state = container.outcome == "let-through" ? "without" : "left alone";
+    container.why = container.outcome + (container.why.empty() ? "" : ": " + container.why);
+    return;
+  }
+  container.why = why_stale(host, container);
+  container.state = container.why.empty() ? "up to date" : "stale";
+}
+
+Json to_json(const Container& container) {
+  return {{"container", container.id}, {"pid", container.pid},           {"runtime", container.runtime},
+          {"route", container.route},  {"program_sha256", container.program}, {"state", container.state},
+          {"why", container.why}};
+}
+
+std::string text_of(const Host& host, const std::vector<Container>& containers) {
+  std::string text = host.disabled ? "disabled: new containers are left alone\n" : "";
+  if (containers.empty()) return text + "no running container in the log\n";
+  Table table(true);
+  table.add({"container", "pid", "runtime", "route", "program", "state"});
+  for (const Container& c : containers)
+    table.add({c.id, std::to_string(c.pid), c.runtime, c.route, c.program.empty() ? "-" : c.program.substr(0, kHashShown),
+               c.state + (c.why.empty() ? "" : " (" + c.why + ")")});
+  return text + table.text();
+}
+
+Result<Host> read_host(const std::string& path, Diagnostics& diagnostics) {
+  Host host;
+  TRY_ASSIGN(const bundle::TrustedFile file, bundle::read_trusted_file(path, bundle::kMaxSettingsBytes));
+  TRY_ASSIGN(host.settings, bundle::parse_settings(file.bytes, path, diagnostics));
+  TRY_ASSIGN(host.disabled, bundle::trusted_file_exists(path.substr(0, path.rfind('/') + 1) + "disabled"));
+  if (host.settings.log.empty())
+    return failure(Errc::refused, path + ": has no `log:`, and the records of it are what status reads");
+  return host;
+}
+
+// 0 or 1 as above.
+Result<int> show_status(const std::string& path, const OutputOptions& output, Diagnostics& diagnostics) {
+  TRY_ASSIGN(Host host, read_host(path, diagnostics));
+  auto log = read_file(host.settings.log, kMaxLogBytes);
+  if (!log && log.error().code != std::errc::no_such_file_or_directory) return tl::unexpected(std::move(log).error());
+  std::vector<Container> containers = live_containers(log ? *log : std::string());
+  Json list = Json::array();
+  bool fine = true;
+  for (Container& container : containers) {
+    judge(host, container);
+    fine = fine && container.fine();
+    list.push_back(to_json(container));
+  }
+  const int printed = output.json    ? print_json({{"disabled", host.disabled}, {"containers", list}})
+                      : output.quiet ? kOk
+                                     : print(text_of(host, containers));
+  if (printed != kOk) return reported();
+  return fine ? kOk : kNo;
+}
+
+}  // namespace
+
+int run_status(int argc, char** argv) {
+  CLI::App app("Running containers: route, program, up to date or stale.", "seccompress status");
+  std::string path = bundle::kSettingsPath;
+  OutputOptions output;
+  app.add_option("--config", path, "the configuration, under the hook's ownership rules")->capture_default_str();
+  add_output_options(app, output);
+  if (const auto code = parse(app, argc, argv)) return *code;
+  Session session({}, output);
+  Diagnostics diagnostics;
+  const Result<int> code = show_status(path, output, diagnostics);
+  if (code) return *code;
+  for (const Diagnostic& diagnostic : diagnostics.all()) complain(diagnostic);
+  return session.fail(code.error());
+}
+
+}  // namespace seccompress::cmd

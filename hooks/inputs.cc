@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input: paths. Output: bytes, and what they were. Entry points: HostFiles::read, HostFiles::list, changed_since.
+// Method: an input is described from the bytes that were used, never by a second look at the file.
+#include "inputs.h"
+
+#include <algorithm>
+
+#include "read/reader.h"
+#include "support/sha256.h"
+
+namespace seccompress::hooks {
+namespace {
+
+constexpr std::size_t kMaxFolderEntries = 4096;
+constexpr char kAbsent[] = "absent";
+constexpr char kFolder[] = "folder:";
+
+std::string names_hash(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += name + '\0';
+  return kFolder + sha256(text);
+}
+
+bool is_gone(const Error& error) { return error.code == std::errc::no_such_file_or_directory; }
+
+// The same input as it is now; an error's text stands for one that cannot be read any more.
+Input look_again(const Input& then) {
+  HostFiles files;
+  const bool folder = then.sha256 == kAbsent || then.sha256.starts_with(kFolder);
+  std::string error;
+  if (folder) {
+    if (auto names = files.list(then.path, true); !names) error = to_string(names.error());
+  } else {
+    if (auto file = files.read(then.path, read::kMaxInputBytes); !file) error = to_string(file.error());
+  }
+  if (!files.inputs().empty()) return files.inputs().front();
+  Input now = then;
+  now.sha256 = error;
+  return now;
+}
+
+}  // namespace
+
+Result<bundle::TrustedFile> HostFiles::read(const std::string& path, std::size_t limit) {
+  TRY_ASSIGN(bundle::TrustedFile file, bundle::read_trusted_file(path, limit));
+  inputs_.push_back({.path = path, .size = file.bytes.size(), .mtime_seconds = file.identity.mtime_seconds,
+                     .mtime_nanoseconds = file.identity.mtime_nanoseconds, .sha256 = sha256(file.bytes)});
+  return file;
+}
+
+Result<std::vector<std::string>> HostFiles::list(const std::string& path, bool absent_is_empty) {
+  auto names = bundle::list_trusted_folder(path, kMaxFolderEntries);
+  const bool absent = !names && absent_is_empty && is_gone(names.error());
+  if (!names && !absent) return names;
+  Input input;
+  input.path = path;
+  input.sha256 = absent ? kAbsent : names_hash(*names);
+  inputs_.push_back(std::move(input));
+  return absent ? std::vector<std::string>() : std::move(*names);
+}
+
+std::string content_hash(const std::vector<Input>& inputs) {
+  std::string text;
+  for (const Input& input : inputs) text += input.path + '\0' + input.sha256 + '\0';
+  return sha256(text);
+}
+
+std::string changed_since(const std::vector<Input>& then) {
+  for (const Input& input : then) {
+    const Input now = look_again(input);
+    if (now == input) continue;
+    if (now.sha256 == input.sha256) return input.path + " was written again (its date or size differs)";
+    return input.path + (now.sha256.find(' ') == std::string::npos ? " changed" : " cannot be read as it was: " + now.sha256);
+  }
+  return {};
+}
+
+}  // namespace seccompress::hooks
