@@ -111,6 +111,7 @@ void Subject::collect(Cuts& nr, Cuts& arch) {
       case BPF_ALU:
         uses_x_ = uses_x_ || BPF_SRC(insn.code) == BPF_X;
         computes_ = computes_ || insn.code != (BPF_ALU | BPF_AND | BPF_K);
+        if (insn.code == (BPF_ALU | BPF_AND | BPF_K) && insn.k == 0xffffffffU) break;  // still the whole word
         next = kReached;
         if (insn.code == (BPF_ALU | BPF_AND | BPF_K))
           next |= (held[pc] & (kNrFull | kNrMasked) ? kNrMasked : 0U) |

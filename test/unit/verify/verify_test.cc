@@ -161,6 +161,14 @@ TEST(Prove, FollowsMasksAndBitTestsOfTheNumber) {
   EXPECT_EQ(difference->witness.nr & 0x1ff, 0x105);
 }
 
+TEST(Prove, TakesAMaskOfAllBitsForTheWholeWord) {
+  const Code plain = {ld(kNr), jeq(5, 2, 0), jge(300, 1, 0), ret(kAllow), ret(kEperm)};
+  const Code masked = {ld(kNr), alu(BPF_AND, 0xffffffff), jeq(5, 2, 0), jge(300, 1, 0), ret(kAllow), ret(kEperm)};
+  EXPECT_EQ(outcome(masked, {masked}), "equal");
+  EXPECT_EQ(outcome(plain, {masked}), "equal");
+  EXPECT_EQ(outcome(masked, {plain}), "equal");
+}
+
 TEST(Prove, FollowsArithmeticOnArchAndNumber) {
   const Code plain = {ld(kArch), jeq(kX8664, 0, 3), ld(kNr), jeq(7, 0, 1), ret(kEperm), ret(kAllow)};
   const Code through_x = {ld(kArch), tax(),           ld_imm(kX8664), jump_x(BPF_JEQ, 0, 5), ld(kNr),    st(3),
