@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
 
 #include "support/unique_fd.h"
 
@@ -21,6 +22,24 @@ Result<void> write_all(int fd, std::string_view bytes, const std::string& name) 
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
   return {};
+}
+
+// Where the bytes belong: the file that a link leads to, so that the link stays one. What is no regular file is
+// refused: renaming over /dev/null would take the device away from the whole machine.
+Result<std::string> target_of(const std::string& path) {
+  struct ::stat status {};
+  if (::lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return path;
+    return errno_failure(path);
+  }
+  std::string target = path;
+  if (S_ISLNK(status.st_mode)) {
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
+    if (real == nullptr || ::stat(real.get(), &status) != 0) return errno_failure(path);
+    target = real.get();
+  }
+  if (S_ISREG(status.st_mode)) return target;
+  return failure(Errc::refused, path + ": not a regular file; an output file is written beside its place and renamed into it");
 }
 
 Result<void> finish(int fd, const std::string& temporary, const std::string& path, unsigned mode) {
@@ -53,11 +72,12 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
 }
 
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes, unsigned mode) {
-  std::string temporary = path + ".XXXXXX";
+  TRY_ASSIGN(const std::string target, target_of(path));
+  std::string temporary = target + ".XXXXXX";
   const UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd) return errno_failure(path + ": cannot create a temporary file beside it");
   Result<void> done = write_all(fd.get(), bytes, path);
-  if (done) done = finish(fd.get(), temporary, path, mode);
+  if (done) done = finish(fd.get(), temporary, target, mode);
   if (!done) ::unlink(temporary.c_str());
   return done;
 }

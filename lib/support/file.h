@@ -15,7 +15,8 @@ Result<std::string> read_file(const std::string& path, std::size_t limit);
 Result<std::string> read_fd(int fd, const std::string& name, std::size_t limit);
 
 // Writes beside the target (same directory), fsyncs, renames over it: a reader sees the old file or the
-// whole new one, and a failure leaves nothing behind. mode is applied exactly (umask ignored).
+// whole new one, and a failure leaves nothing behind. A link is followed; a target that is no regular file (a device,
+// a folder, a pipe) is refused. mode is applied exactly (umask ignored).
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes, unsigned mode = 0644);
 
 }  // namespace seccompress
