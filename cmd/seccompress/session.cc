@@ -125,8 +125,8 @@ Result<void> Session::show_diagnostics() {
     if (compile_.lint == "error" && diagnostic.severity == Severity::warning) diagnostic.severity = Severity::error;
     if (!hidden(diagnostic)) complain(diagnostic);
   }
-  if (diagnostics_.dropped() > 0)
-    complain({Severity::note, "dropped", {}, counted(diagnostics_.dropped(), "more message"), {}});
+  const Diagnostic dropped{Severity::note, "dropped", {}, counted(diagnostics_.dropped(), "more message"), {}};
+  if (diagnostics_.dropped() > 0 && !hidden(dropped)) complain(dropped);
   if (compile_.lint == "error" && warnings > 0) return reported();
   return {};
 }

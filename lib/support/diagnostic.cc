@@ -29,8 +29,8 @@ std::string to_string(const Diagnostic& diagnostic) {
 }
 
 void Diagnostics::add(Diagnostic diagnostic) {
-  if (diagnostic.severity == Severity::error) ++errors_;
-  if (all_.size() >= kLimit) {
+  std::size_t& count = diagnostic.severity == Severity::error ? errors_ : others_;
+  if (++count > kLimit) {
     ++dropped_;
     return;
   }

@@ -34,7 +34,8 @@ std::string_view to_string(Severity severity);
 
 class Diagnostics {
  public:
-  // More than this many are counted, not kept: a hostile 4 MiB profile must not become a 400 MiB report.
+  // More than this many are counted, not kept: a hostile 4 MiB profile must not become a 400 MiB report. Errors
+  // count by themselves, so that no number of warnings hides why there is no answer.
   static constexpr std::size_t kLimit = 1000;
 
   void add(Diagnostic diagnostic);
@@ -49,6 +50,7 @@ class Diagnostics {
  private:
   std::vector<Diagnostic> all_;
   std::size_t errors_ = 0;
+  std::size_t others_ = 0;
   std::size_t dropped_ = 0;
 };
 
