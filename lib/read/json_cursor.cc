@@ -83,6 +83,7 @@ const Member* duplicate_key(const std::vector<Member>& members) {
 // nlohmann's text without its own prefix: its line and column are ours already.
 std::string grammar_message(std::string_view text) {
   if (const auto at = text.find("syntax error"); at != std::string_view::npos) text.remove_prefix(at);
+  else if (const auto end = text.find("] "); end != std::string_view::npos) text.remove_prefix(end + 2);
   std::string message;
   for (const char c : text.substr(0, 160)) message += c >= ' ' && c != 0x7f ? c : '?';
   return message;
@@ -211,6 +212,9 @@ std::optional<Fault> refuse_encoding(std::string_view text) {
     return Fault{0, "json-encoding", "begins with a byte order mark", "save it as UTF-8 without one"};
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") || text.substr(0, 4).find('\0') != std::string_view::npos)
     return Fault{0, "json-encoding", "is not UTF-8 text (it looks like UTF-16, UTF-32 or binary)", "save it as UTF-8"};
+  // nlohmann's lexer takes a zero byte for the end of the text and would not look at what follows it.
+  if (const auto zero = text.find('\0'); zero != std::string_view::npos)
+    return Fault{zero, "json-encoding", "has a zero byte", "save it as UTF-8 text"};
   return std::nullopt;
 }
 
@@ -318,7 +322,7 @@ Result<Document> parse(std::string_view text, std::string file, Diagnostics& dia
     document.root_ = builder.take_root();
   }
   if (!fault) return document;
-  if (document.line_starts_.empty()) document.line_starts_ = {0};
+  if (document.line_starts_.empty()) document.line_starts_ = find_line_starts(text.substr(0, fault->offset));
   Location where = document.locate(static_cast<std::uint32_t>(std::min(fault->offset, text.size())));
   if (fault->code != "json-duplicate-key") where.pointer.clear();  // the tree is not complete
   diagnostics.error(fault->code, std::move(where), std::move(fault->what), std::move(fault->hint));

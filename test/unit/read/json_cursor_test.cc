@@ -88,6 +88,19 @@ TEST(JsonCursor, RefusesCommentsTrailersAndBrokenText) {
   EXPECT_EQ(refusal("{\"a\": 01}").code, "json-syntax");
   const Diagnostic fault = refusal("{\n  \"a\": tru\n}");
   EXPECT_EQ(fault.where.line, 2);
+  const Diagnostic overflow = refusal("[1" + std::string(400, '0') + "]");
+  EXPECT_EQ(overflow.what.substr(0, 25), "number overflow parsing '");
+}
+
+// nlohmann's lexer takes it for the end: what follows would be there for other readers only.
+TEST(JsonCursor, RefusesAZeroByteAnywhere) {
+  using namespace std::string_literals;
+  for (const std::string& text : {"{    }\0"s, "{\"a\": 1}\n\0{\"a\": 2}"s, "{\"a\": 1\0}"s}) {
+    const Diagnostic fault = refusal(text);
+    EXPECT_EQ(fault.code, "json-encoding");
+    EXPECT_EQ(fault.what, "has a zero byte");
+  }
+  EXPECT_EQ(place_of(refusal("{\"a\": 1}\n \0{}"s).where), (Place{2, 2, ""}));
 }
 
 TEST(JsonCursor, BoundsDepthCountAndSize) {
