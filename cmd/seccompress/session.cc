@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "host/host_facts.h"
+#include "lint/lint.h"
 #include "output.h"
 #include "pid_layer.h"
 #include "support/file.h"
@@ -88,6 +89,7 @@ Result<read::Layer> Session::read(const std::string& layer) {
   if (spec.kind == "pid") return read_pid_layer(spec, diagnostics_);
   TRY_ASSIGN(read::Layer result, read::read(spec, options_.read, diagnostics_));
   if (auto* policy = std::get_if<policy::Policy>(&result.content)) {
+    lint::lint(*policy, diagnostics_);
     auto applied = policy::apply_runtime(std::move(*policy), runtime_);
     if (!applied) return failure(applied.error().code, read::to_string(result.spec) + ": " + applied.error().what);
     *policy = std::move(*applied);
