@@ -12,7 +12,6 @@
 #include <linux/close_range.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -25,17 +24,12 @@
 #include "install/tracer.h"
 #include "plan.h"
 #include "record.h"
+#include "support/clock.h"
 #include "support/file.h"
 #include "support/sha256.h"
 
 namespace seccompress::hooks {
 namespace {
-
-double now_milliseconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
 
 // The process that started the runtime, by the name it gives itself: for the log only.
 std::string engine_of(pid_t init) {
@@ -47,7 +41,7 @@ std::string engine_of(pid_t init) {
 
 class Hook {
  public:
-  explicit Hook(const Options& options) : options_(options), start_(now_milliseconds()) {}
+  explicit Hook(const Options& options) : options_(options), start_(monotonic_milliseconds()) {}
 
   int run() {
     const Result<void> done = start();
@@ -147,7 +141,7 @@ class Hook {
                     .config_bytes = snapshot.bytes(), .runtime = identity_.runtime, .unconfined = unconfined};
     TRY_ASSIGN(std::unique_ptr<Plan> plan, Plan::make(std::move(input), diagnostics_));
     if (!plan->predicted_unmet().empty() && !observing()) return failure(Errc::refused, plan->predicted_unmet().front());
-    record_.milliseconds_hook = now_milliseconds() - start_;
+    record_.milliseconds_hook = monotonic_milliseconds() - start_;
     TRY_ASSIGN(const pid_t tracer, install::start_tracer(make_job(std::move(plan), no_new_privs, unconfined)));
     may_fail_ = observing();
     const Result<void> unchanged = snapshot.unchanged();
@@ -164,10 +158,10 @@ class Hook {
     job.inject = unconfined;
     job.observe = observing();
     job.decide = [this, plan, base = record_](const install::Attempt& attempt) {
-      const double start = now_milliseconds();
+      const double start = monotonic_milliseconds();
       record_ = base;
       install::Decision decision = plan->decide(attempt, record_);
-      record_.milliseconds_composing = now_milliseconds() - start;
+      record_.milliseconds_composing = monotonic_milliseconds() - start;
       return decision;
     };
     job.report = [this](const install::Ending& ending) { report(ending); };
@@ -208,7 +202,7 @@ class Hook {
   }
 
   void write_record() {
-    if (record_.milliseconds_hook == 0) record_.milliseconds_hook = now_milliseconds() - start_;
+    if (record_.milliseconds_hook == 0) record_.milliseconds_hook = monotonic_milliseconds() - start_;
     log_.write(record_);
   }
 

@@ -36,21 +36,6 @@ std::size_t instructions_of(const CompiledLayer& layer) {
   return sum;
 }
 
-// Calls of a 32-bit ABI as its own programs make them: the high words of the arguments are 0. There the profile's
-// 64-bit comparisons and libseccomp's (which looks at low words only, src/gen_bpf.c _gen_bpf_rule) agree; a filter
-// that differs from its profile only beyond that is no mismatch.
-diagram::Node as_called(diagram::Store& store, diagram::Node node) {
-  constexpr std::uint32_t kWhole = UINT32_MAX;
-  constexpr std::uint32_t kAuditArch64Bit = 0x80000000U;  // __AUDIT_ARCH_64BIT
-  for (const abi::ArchFacts& arch : abi::all_arches()) {
-    if ((arch.audit & kAuditArch64Bit) != 0) continue;
-    diagram::Node calls = store.cofactor(node, abi::kArch, kWhole, arch.audit);
-    for (unsigned index = 0; index < 6; ++index) calls = store.cofactor(calls, abi::arg_high(index), kWhole, 0);
-    node = store.test(abi::kArch, kWhole, diagram::Compare::eq, arch.audit, calls, node);
-  }
-  return node;
-}
-
 abi::SeccompData data_of(const install::Call& call) {
   abi::SeccompData data{};
   data.nr = static_cast<int>(call.nr);
@@ -83,7 +68,6 @@ std::uint32_t merge_flags(std::uint32_t container, const std::vector<std::uint32
 
 Plan::Plan(PlanInput input) : input_(std::move(input)) {
   options_.read = host_read_options();
-  options_.emit.weights = emit::Weights::built_in();
   stack_ = make_stack(options_);
 }
 
@@ -167,9 +151,7 @@ Result<void> Plan::add_container(const install::Attempt& attempt, Record& record
   const diagram::Node actual = stack_.layers.back().node;
   if (!profile_ || profile_->node == actual) return {};
   predicted_.reset();
-  const diagram::Node said = as_called(*stack_.store, profile_->node), done = as_called(*stack_.store, actual);
-  if (said == done) return {};
-  record.mismatch = witness_text(*stack_.store, said, done);
+  record.mismatch = witness_text(*stack_.store, profile_->node, actual);
   if (input_.settings.on_mismatch == bundle::OnMismatch::refuse)
     return failure(Errc::refused, "the runtime's filter is not what the profile says: " + record.mismatch);
   stack_.layers.insert(stack_.layers.end() - 1, *profile_);

@@ -3,12 +3,11 @@
 // Each stage is one line; the stages know nothing of each other.
 #include "pipeline.h"
 
-#include <time.h>
-
 #include <utility>
 
 #include "lower/lower.h"
 #include "raise/raise.h"
+#include "support/clock.h"
 
 namespace seccompress {
 namespace {
@@ -64,12 +63,6 @@ std::string difference_text(const verify::Outcome& outcome) {
 }
 
 }  // namespace
-
-double cpu_microseconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
-}
 
 std::vector<program::Code> Stack::programs() const {
   std::vector<program::Code> all;

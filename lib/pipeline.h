@@ -37,8 +37,6 @@ struct CompiledLayer {
   std::vector<policy::Policy> filter_policies;     // for layers of several (systemd): one a filter; else empty
 };
 
-double cpu_microseconds();  // CLOCK_THREAD_CPUTIME_ID
-
 // CPU time of each stage in microseconds.
 struct Timings {
   double read = 0, lower = 0, merge = 0, emit = 0, verify = 0;

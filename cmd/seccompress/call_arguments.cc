@@ -72,11 +72,9 @@ Result<explain::PartialCall> parse_call(const std::vector<std::string>& words, a
     if (words[i] == "_") continue;
     const auto value = number(words[i]);
     if (!value) return failure(Errc::malformed, "argument '" + words[i] + "' is not a number; decimal, 0x..., negative, or _ for any");
-    call.values[i - 1] = is_32_bit(arch) ? *value & UINT32_MAX : *value;
+    call.values[i - 1] = abi::is_32_bit(abi::facts(arch).audit) ? *value & UINT32_MAX : *value;
   }
   return call;
 }
-
-bool is_32_bit(abi::Arch arch) { return (abi::facts(arch).audit & __AUDIT_ARCH_64BIT) == 0; }
 
 }  // namespace seccompress::cmd

@@ -22,6 +22,5 @@ Result<std::uint32_t> parse_syscall(const std::string& text, abi::Arch arch);
 // Arguments in decimal, hexadecimal (0x) or negative; "_" for one that is not given.
 Result<explain::PartialCall> parse_call(const std::vector<std::string>& words, abi::Arch arch);
 
-bool is_32_bit(abi::Arch arch);  // the kernel clears the high words of its arguments
 
 }  // namespace seccompress::cmd

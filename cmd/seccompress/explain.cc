@@ -45,7 +45,7 @@ std::vector<abi::Verdict> verdicts_of(const explain::Regions& regions) {
 
 // The kernel hands a 32-bit process's arguments over with zeros above.
 Result<diagram::Node> as_called(diagram::Store& store, diagram::Node node, abi::Arch arch) {
-  for (unsigned i = 0; is_32_bit(arch) && i < 6; ++i) node = store.cofactor(node, abi::arg_high(i), UINT32_MAX, 0);
+  for (unsigned i = 0; abi::is_32_bit(abi::facts(arch).audit) && i < 6; ++i) node = store.cofactor(node, abi::arg_high(i), UINT32_MAX, 0);
   TRY(store.status());
   return node;
 }

@@ -11,6 +11,7 @@
 #include "lint/lint.h"
 #include "output.h"
 #include "pid_layer.h"
+#include "support/clock.h"
 #include "support/file.h"
 #include "version.h"
 
@@ -59,7 +60,6 @@ Result<void> Session::prepare() {
   if (!compile_.systemd_version.empty()) {
     TRY_ASSIGN(options_.read.systemd_version, named("--systemd-version", read::parse_systemd_version(compile_.systemd_version)));
   }
-  options_.emit.weights = emit::Weights::built_in();
   if (!compile_.weights.empty()) {
     TRY_ASSIGN(const std::string text, read_file(compile_.weights, kMaxWeightsBytes));
     TRY_ASSIGN(options_.emit.weights, emit::Weights::parse(text, compile_.weights, diagnostics_));

@@ -306,20 +306,4 @@ std::vector<abi::Verdict> Store::verdicts(Node node) const {
   return found;
 }
 
-Result<std::size_t> Store::reachable_edges(Node node, std::size_t limit) const {
-  std::size_t edges = 0;
-  std::vector<bool> seen(nodes_.size(), false);
-  std::vector<Node> todo = {node};
-  while (!todo.empty()) {
-    const Node at = todo.back();
-    todo.pop_back();
-    if (seen[at]) continue;
-    seen[at] = true;
-    edges += runs(at).size();
-    if (edges > limit) return failure(Errc::budget, "more than " + std::to_string(limit) + " edges");
-    for (const Run& run : runs(at)) todo.push_back(run.node);
-  }
-  return edges;
-}
-
 }  // namespace seccompress::diagram

@@ -89,8 +89,6 @@ class Store {
   std::optional<abi::SeccompData> witness(Node a, Node b, Relation holds) const;
 
   Result<void> status() const;
-  // Edges below a node; Errc::budget when there are more than `limit`.
-  Result<std::size_t> reachable_edges(Node node, std::size_t limit) const;
   std::size_t node_count() const { return nodes_.size(); }
   std::size_t edge_count() const { return runs_.size(); }
 

@@ -54,11 +54,11 @@ struct Holding {
 class Compiler {
  public:
   Compiler(Store& store, const Options& options)
-      : store_(store),
-        options_(options),
-        numbers_(options.weights.numbers(abi::facts(abi::native_arch()).audit)) {}
+      : store_(store), options_(options) {}
 
   Result<program::Code> run(Node root) {
+    // A diagram that does not test arch is weighed as the native one's.
+    if (store_.level(root) / 4 != diagram::rank_of(abi::kArch)) enter(abi::facts(abi::native_arch()).audit);
     const OpId start = compile(root, {});
     TRY(store_.status());
     if (exhausted_) return failure(Errc::budget, "the flattened program needs more than 4096 instructions");

@@ -19,7 +19,6 @@ class HotLine {
   static constexpr std::size_t kMaxHoles = 5;
 
   HotLine(Ranges ranges, double size_cost);
-  double cost() const { return best(0, ranges_.size() - 1, 0).cost; }
   OpId emit(CodeGraph& graph) const { return emit(graph, 0, ranges_.size() - 1, 0); }
 
  private:

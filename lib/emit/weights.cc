@@ -87,15 +87,18 @@ std::uint32_t overlap(std::uint32_t first, std::uint32_t last, std::uint32_t bas
 
 Result<Weights> Weights::parse(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
   Weights weights;
-  weights.rows_ = read_rows(text, file, &diagnostics);
+  weights.rows_ = std::make_shared<Rows>(read_rows(text, file, &diagnostics));
   if (diagnostics.has_errors()) return reported();
   return weights;
 }
 
-Weights Weights::built_in() {
-  Weights weights;
-  weights.rows_ = read_rows(kDefaultTable, "default.tsv", nullptr);
-  return weights;
+const Weights& Weights::built_in() {
+  static const Weights kBuiltIn = [] {
+    Weights weights;
+    weights.rows_ = std::make_shared<Rows>(read_rows(kDefaultTable, "default.tsv", nullptr));
+    return weights;
+  }();
+  return kBuiltIn;
 }
 
 NumberWeights Weights::numbers(std::uint32_t audit_arch) const {
@@ -103,7 +106,7 @@ NumberWeights Weights::numbers(std::uint32_t audit_arch) const {
   for (const abi::ArchFacts& arch : abi::all_arches()) {
     if (arch.audit != audit_arch) continue;
     const double share = arch.arch == abi::Arch::x32 ? kX32Share : 1.0;
-    for (const auto& [name, weight] : rows_)
+    for (const auto& [name, weight] : *rows_)
       if (const auto nr = abi::syscall_number(arch.arch, name)) by_number.emplace_back(*nr, weight * share);
   }
   if (by_number.empty()) return {};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,14 +34,15 @@ class NumberWeights {
 class Weights {
  public:
   static Weights uniform() { return Weights(); }
-  static Weights built_in();  // profiles/weights/default.tsv, compiled in
+  static const Weights& built_in();  // profiles/weights/default.tsv, compiled in; read once
   static Result<Weights> parse(std::string_view text, const std::string& file, Diagnostics& diagnostics);
 
   // For the numbers that seccomp_data.arch == audit_arch comes with.
   NumberWeights numbers(std::uint32_t audit_arch) const;
 
  private:
-  std::vector<std::pair<std::string, double>> rows_;  // call name, weight
+  using Rows = std::vector<std::pair<std::string, double>>;  // call name, weight
+  std::shared_ptr<const Rows> rows_ = std::make_shared<Rows>();  // options are copied, tables are not
 };
 
 }  // namespace seccompress::emit

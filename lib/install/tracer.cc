@@ -25,7 +25,6 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,18 +33,13 @@
 #include <vector>
 
 #include "install/fault_point.h"
+#include "support/clock.h"
 
 namespace seccompress::install {
 namespace {
 
 constexpr char kArmed = 'A';
 constexpr std::size_t kMaxMessage = 4096;
-
-double now_milliseconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
 
 struct Watchdog {
   UniqueFd fd{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
@@ -68,9 +62,9 @@ class Walk {
       : job_(job), tracee_(tracee), watchdog_(watchdog), scratch_(program::kMaxInstructions) {}
 
   Ending run() {
-    const double start = now_milliseconds();
+    const double start = monotonic_milliseconds();
     while (!done_) step(tracee_.wait());
-    ending_.milliseconds = now_milliseconds() - start;
+    ending_.milliseconds = monotonic_milliseconds() - start;
     ending_.filters = ending_.kind == Ending::Kind::installed ? ending_.filters : 0;
     return std::move(ending_);
   }
@@ -260,10 +254,10 @@ Result<Armed> arm(const Job& job, pid_t hook) {
 
 Result<void> wait_until_armed(int pipe, std::chrono::milliseconds timeout) {
   std::string message;
-  const double deadline = now_milliseconds() + static_cast<double>(timeout.count());
+  const double deadline = monotonic_milliseconds() + static_cast<double>(timeout.count());
   for (;;) {
     pollfd fd{.fd = pipe, .events = POLLIN, .revents = 0};
-    const double left = deadline - now_milliseconds();
+    const double left = deadline - monotonic_milliseconds();
     const int ready = left <= 0 ? 0 : ::poll(&fd, 1, static_cast<int>(left) + 1);
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return failure(Errc::refused, "the tracer did not report back within install_timeout");

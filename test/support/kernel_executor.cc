@@ -11,6 +11,7 @@
 #include <map>
 
 #include "abi/arch.h"
+#include "support/native_call.h"
 #include "support/program_builder.h"
 
 namespace seccompress::test {
@@ -21,18 +22,6 @@ constexpr std::uint32_t kExitMagic = 0x5ec0de11;
 constexpr std::uint32_t kExitGroup = 231;
 
 #if defined(__x86_64__)
-
-long make_native_call(const abi::SeccompData& call) {
-  long result = static_cast<std::uint32_t>(call.nr);
-  register auto a3 asm("r10") = call.args[3];
-  register auto a4 asm("r8") = call.args[4];
-  register auto a5 asm("r9") = call.args[5];
-  asm volatile("syscall"
-               : "+a"(result)
-               : "D"(call.args[0]), "S"(call.args[1]), "d"(call.args[2]), "r"(a3), "r"(a4), "r"(a5)
-               : "rcx", "r11", "memory");
-  return result;
-}
 
 // Argument 5 would be ebp, which the compiler may not give away: it stays what it is.
 long make_i386_call(const abi::SeccompData& call) {

@@ -17,6 +17,7 @@
 #include <set>
 
 #include "support/check.h"
+#include "support/native_call.h"
 #include "support/program_builder.h"
 
 namespace seccompress::test {
@@ -80,18 +81,6 @@ class Mapping {
 
 #if defined(__x86_64__)
 
-long make_call(const abi::SeccompData& call) {
-  long result = static_cast<std::uint32_t>(call.nr);
-  register auto a3 asm("r10") = call.args[3];
-  register auto a4 asm("r8") = call.args[4];
-  register auto a5 asm("r9") = call.args[5];
-  asm volatile("syscall"
-               : "+a"(result)
-               : "D"(call.args[0]), "S"(call.args[1]), "d"(call.args[2]), "r"(a3), "r"(a4), "r"(a5)
-               : "rcx", "r11", "memory");
-  return result;
-}
-
 bool install(const program::Code& code) {
   ::sock_fprog program{static_cast<unsigned short>(code.size()), const_cast<sock_filter*>(code.data())};
   abi::SeccompData call{};
@@ -100,7 +89,7 @@ bool install(const program::Code& code) {
   call.args[1] = SECCOMP_MODE_FILTER;
   call.args[2] = reinterpret_cast<std::uintptr_t>(&program);
   call.args[5] = kMagic;
-  return make_call(call) == 0;
+  return make_native_call(call) == 0;
 }
 
 // Stops at int3 when it is ready and when it is done; never returns.
@@ -111,7 +100,7 @@ bool install(const program::Code& code) {
   ::raise(SIGSTOP);
   for (const program::Code& code : stack)
     if (!install(code)) ::_exit(1);
-  for (std::size_t i = 0; i < calls.size(); ++i) answers[i] = make_call(calls[i]);
+  for (std::size_t i = 0; i < calls.size(); ++i) answers[i] = make_native_call(calls[i]);
   asm volatile("int3");
   __builtin_trap();
 }
