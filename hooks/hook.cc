@@ -31,6 +31,8 @@
 namespace seccompress::hooks {
 namespace {
 
+constexpr std::size_t kMaxNotes = 20;
+
 // The process that started the runtime, by the name it gives itself: for the log only.
 std::string engine_of(pid_t init) {
   const auto init_stat = install::read_stat(init);
@@ -140,6 +142,7 @@ class Hook {
     PlanInput input{.settings = settings_, .config = std::move(config), .config_path = snapshot.path(),
                     .config_bytes = snapshot.bytes(), .runtime = identity_.runtime, .unconfined = unconfined};
     TRY_ASSIGN(std::unique_ptr<Plan> plan, Plan::make(std::move(input), diagnostics_));
+    note_warnings(snapshot.path());
     if (!plan->predicted_unmet().empty() && !observing()) return failure(Errc::refused, plan->predicted_unmet().front());
     record_.milliseconds_hook = monotonic_milliseconds() - start_;
     TRY_ASSIGN(const pid_t tracer, install::start_tracer(make_job(std::move(plan), no_new_privs, unconfined)));
@@ -147,6 +150,16 @@ class Hook {
     const Result<void> unchanged = snapshot.unchanged();
     if (!unchanged) stop(tracer);
     return unchanged;
+  }
+
+  // A host layer that was read with a warning (a directive or a name that nobody knows) may be weaker than its author
+  // believes: the record says so.
+  void note_warnings(const std::string& config_path) {
+    for (const Diagnostic& diagnostic : diagnostics_.all()) {
+      if (diagnostic.severity != Severity::warning || diagnostic.where.file == config_path) continue;
+      if (record_.notes.size() == kMaxNotes) break;
+      record_.notes.push_back(to_string(diagnostic));
+    }
   }
 
   install::Job make_job(std::shared_ptr<Plan> plan, bool no_new_privs, bool unconfined) {

@@ -67,12 +67,13 @@ Result<read::Layer> read_host_layer(const std::string& text, const read::Options
   return read::read_bytes(spec, file.bytes, options, diagnostics, beside);
 }
 
-read::Options host_read_options() {
+Result<read::Options> host_read_options() {
   read::Options options;
   options.caps = read::docker_default_caps();
+  // No guess when it cannot be had: minKernel decides which rules of a profile count.
   utsname name{};
-  if (::uname(&name) == 0)
-    if (const auto kernel = read::parse_kernel(name.release)) options.kernel = *kernel;
+  if (::uname(&name) != 0) return errno_failure("uname");
+  TRY_ASSIGN(options.kernel, read::parse_kernel(name.release));
   return options;
 }
 

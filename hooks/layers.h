@@ -16,7 +16,7 @@ Result<read::Layer> read_host_layer(const std::string& text, const read::Options
                                     HostFiles& files);
 
 // This host's kernel, docker's default capabilities.
-read::Options host_read_options();
+Result<read::Options> host_read_options();
 
 // Which SECCOMP_FILTER_FLAG_* a policy layer asks for; bpf and dir layers say none.
 std::uint32_t flags_of(const read::Layer& layer);

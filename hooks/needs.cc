@@ -4,41 +4,28 @@
 
 #include <algorithm>
 
-#include "abi/syscalls.h"
-#include "policy/evaluate.h"
+#include "explain/explain.h"
 
 namespace seccompress::hooks {
 namespace {
 
-bool applies(const policy::Rule& rule, std::string_view call, const abi::SeccompData& data) {
-  if (std::find(rule.names.begin(), rule.names.end(), call) == rule.names.end()) return false;
-  return std::all_of(rule.all_of.begin(), rule.all_of.end(), [&](const policy::Condition& condition) {
-    return policy::holds(condition, data.args[condition.index]);
-  });
-}
-
-std::string rule_text(const policy::Policy& policy, const abi::SeccompData& data, abi::Verdict verdict) {
-  const std::string_view call = abi::syscall_name(data.arch, static_cast<std::uint32_t>(data.nr));
-  for (const policy::Rule& rule : policy.rules)
-    if (abi::normalize(rule.verdict) == abi::normalize(verdict) && applies(rule, call, data))
-      return "the rule at line " + std::to_string(rule.where.line) + " (" + rule.where.pointer + ")";
-  return "its default action";
-}
-
-struct Decider {
-  std::size_t layer = 0, filter = 0;
-  abi::Verdict verdict = abi::kAllow;
-};
-
-// The kernel's order: newest first, a later result replaces the current one only when it is stricter.
-Decider decider(const abi::SeccompData& call, const std::vector<CompiledLayer>& layers) {
-  Decider winner;
-  for (std::size_t l = layers.size(); l-- > 0;)
-    for (std::size_t f = layers[l].filters.size(); f-- > 0;) {
-      const abi::Verdict verdict = program::interpret(layers[l].filters[f], call);
-      if (abi::strictness(verdict) < abi::strictness(winner.verdict)) winner = {.layer = l, .filter = f, .verdict = verdict};
+// What explain looks at, and whose filter it is.
+std::vector<explain::Filter> filters_of(const std::vector<CompiledLayer>& layers) {
+  std::vector<explain::Filter> filters;
+  for (std::size_t l = 0; l < layers.size(); ++l)
+    for (std::size_t f = 0; f < layers[l].filters.size(); ++f) {
+      const policy::Policy* policy = layers[l].policy ? &*layers[l].policy : nullptr;
+      if (!layers[l].filter_policies.empty()) policy = &layers[l].filter_policies[f];
+      filters.push_back({.layer = l, .name = layers[l].filter_names[f], .code = layers[l].filters[f], .policy = policy});
     }
-  return winner;
+  return filters;
+}
+
+std::string reason(const explain::Opinion& opinion) {
+  if (!opinion.decision) return {};
+  const policy::Rule* rule = opinion.decision->rule;
+  if (rule == nullptr) return " its default action,";
+  return " the rule at line " + std::to_string(rule->where.line) + " (" + rule->where.pointer + "),";
 }
 
 struct Refusal {
@@ -58,14 +45,13 @@ std::string sentence(const Refusal& refusal, abi::Runtime runtime, bool privileg
 }  // namespace
 
 std::string who_decides(const abi::SeccompData& call, const std::vector<CompiledLayer>& layers) {
-  const Decider winner = decider(call, layers);
-  if (winner.layer >= layers.size()) return "no layer";
-  const CompiledLayer& layer = layers[winner.layer];
-  if (layer.policy) return "layer " + layer.name + ", " + rule_text(*layer.policy, call, winner.verdict) + ",";
-  std::string text = "layer " + layer.name + ", filter " + layer.filter_names[winner.filter] + ",";
-  if (!layer.filter_policies.empty())
-    text += " " + rule_text(layer.filter_policies[winner.filter], call, winner.verdict) + ",";
-  return text;
+  const std::vector<explain::Filter> filters = filters_of(layers);
+  const explain::Explanation explanation = explain::explain(filters, call);
+  if (!explanation.winner) return "no layer";
+  const explain::Filter& filter = filters[*explanation.winner];
+  const CompiledLayer& layer = layers[filter.layer];
+  const std::string name = layer.policy ? std::string() : " filter " + filter.name + ",";
+  return "layer " + layer.name + "," + name + reason(explanation.opinions[*explanation.winner]);
 }
 
 std::vector<std::string> unmet_messages(abi::Runtime runtime, bool no_new_privs, InForce in_force,

@@ -67,12 +67,12 @@ std::uint32_t merge_flags(std::uint32_t container, const std::vector<std::uint32
 }
 
 Plan::Plan(PlanInput input) : input_(std::move(input)) {
-  options_.read = host_read_options();
   stack_ = make_stack(options_);
 }
 
 Result<std::unique_ptr<Plan>> Plan::make(PlanInput input, Diagnostics& diagnostics) {
   std::unique_ptr<Plan> plan(new Plan(std::move(input)));
+  TRY_ASSIGN(plan->options_.read, host_read_options());
   TRY(plan->read_host_layers(diagnostics));
   // crun takes that annotation's program and does not look at linux.seccomp (crun seccomp.c); runc knows no such thing.
   const bool raw = plan->input_.runtime == abi::Runtime::crun && plan->input_.config.annotations.contains(kCrunBpfAnnotation);

@@ -95,9 +95,10 @@ const std::string& hash_now(Host& host, const std::vector<std::string>& layers) 
   if (!is_new) return found->second;
   hooks::HostFiles files;
   Diagnostics diagnostics;
-  const read::Options options = hooks::host_read_options();
+  const Result<read::Options> options = hooks::host_read_options();
+  if (!options) return found->second;
   for (const std::string& layer : layers)
-    if (!hooks::read_host_layer(layer, options, diagnostics, files)) return found->second;
+    if (!hooks::read_host_layer(layer, *options, diagnostics, files)) return found->second;
   return found->second = hooks::content_hash(files.inputs());
 }
 

@@ -24,15 +24,6 @@ using read::json::Value;
 
 constexpr std::array<std::string_view, 4> kTopLevelKeys = {"linux", "process", "annotations", "hooks"};
 
-bool no_case_variants(Cursor& cursor, const Value& object, std::string_view key) {
-  const Member* variant = object.case_variant_of(key);
-  if (variant == nullptr) return true;
-  cursor.error("key-case", variant->value,
-               "the key '" + variant->key + "' differs from '" + std::string(key) + "' only in case",
-               "runc would take it for '" + std::string(key) + "' and crun would not; remove it");
-  return false;
-}
-
 bool check_keys(Cursor& cursor, const Value& root) {
   bool fine = true;
   for (const std::string_view key : kTopLevelKeys) fine = no_case_variants(cursor, root, key) && fine;
@@ -83,6 +74,15 @@ Result<UniqueFd> open_regular(const std::string& path, struct ::stat& status) {
 }
 
 }  // namespace
+
+bool no_case_variants(Cursor& cursor, const Value& object, std::string_view key) {
+  const Member* variant = object.case_variant_of(key);
+  if (variant == nullptr) return true;
+  cursor.error("key-case", variant->value,
+               "the key '" + variant->key + "' differs from '" + std::string(key) + "' only in case",
+               "runc would take it for '" + std::string(key) + "' and crun would not; remove it");
+  return false;
+}
 
 bool read_annotations(Cursor& cursor, const Value& root, std::map<std::string, std::string>& annotations) {
   const Value* object = root.find("annotations");

@@ -2,6 +2,7 @@
 // Input: the State JSON. Output: State. Entry point: parse_state.
 #include "bundle/state.h"
 
+#include <array>
 #include <climits>
 
 #include "bundle/annotations.h"
@@ -13,6 +14,14 @@ namespace {
 using read::json::Cursor;
 using read::json::Kind;
 using read::json::Value;
+
+constexpr std::array<std::string_view, 4> kKeys = {"pid", "id", "bundle", "annotations"};
+
+bool check_keys(Cursor& cursor, const Value& root) {
+  bool fine = true;
+  for (const std::string_view key : kKeys) fine = no_case_variants(cursor, root, key) && fine;
+  return fine;
+}
 
 bool read_pid(Cursor& cursor, const Value& root, State& state) {
   const Value* value = cursor.require(root, "pid");
@@ -48,7 +57,7 @@ Result<State> parse_state(std::string_view text, Diagnostics& diagnostics) {
   Cursor cursor(document, diagnostics);
   const Value& root = document.root();
   State state;
-  if (!cursor.expect(root, Kind::object) || !read_pid(cursor, root, state) ||
+  if (!cursor.expect(root, Kind::object) || !check_keys(cursor, root) || !read_pid(cursor, root, state) ||
       !read_text(cursor, root, "id", state.id) || !read_text(cursor, root, "bundle", state.bundle) ||
       !read_annotations(cursor, root, state.annotations))
     return reported();

@@ -9,6 +9,7 @@ import argparse
 import base64
 import contextlib
 import itertools
+import json
 import os
 import re
 import signal
@@ -221,6 +222,16 @@ def select_adds_layers_by_annotation(runtime, world):
     expect(world.run(runtime, config).facts()["keyctl"] != 92, "the layer applies without the annotation")
     config["annotations"] = {"tier": "strict"}
     expect_merged(world.run(runtime, config), dict(MARKERS, keyctl=92))
+
+
+@each(RUNTIMES)
+def a_warning_about_a_host_layer_is_in_the_record(runtime, world):
+    misspelt = {"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [rule("umaskk", 97), rule("umask", 97)]}
+    world.layer("misspelt.json", json.dumps(misspelt).encode())
+    world.settings([f"docker:{world.layers}/misspelt.json"])
+    expect_merged(world.run(runtime, world.config(True)), {"umask": 97})
+    notes = expect_record(world, "installed")["notes"]
+    expect(len(notes) == 1 and "misspelt.json" in notes[0] and "umaskk" in notes[0], f"notes: {notes}")
 
 
 @case("crun's raw filter annotation is the container's layer [crun]")

@@ -27,6 +27,8 @@ TEST(State, IsRefusedWhenItCannotBeActedOn) {
                            R"({"pid":4294967303,"id":"x","bundle":"/b"})", R"({"pid":"7","id":"x","bundle":"/b"})",
                            R"({"pid":7,"pid":8,"id":"x","bundle":"/b"})", R"({"pid":7,"id":"x","bundle":"b"})",
                            R"({"pid":7,"id":"x","bundle":"/b\u0000c"})", R"({"pid":7,"bundle":"/b"})",
+                           R"({"pid":7,"Pid":8,"id":"x","bundle":"/b"})", R"({"pid":7,"id":"x","bundle":"/b","BUNDLE":"/c"})",
+                           R"({"pid":7,"id":"x","bundle":"/b","Annotations":{}})",
                            R"({"pid":7,"id":"x","bundle":"/b","annotations":{"a":1}})", R"({"pid":7,"id":"x","bundle":"/b"} x)"}) {
     Diagnostics diagnostics;
     EXPECT_FALSE(parse_state(text, diagnostics).has_value()) << text;
