@@ -122,18 +122,12 @@ std::vector<std::string> Plan::unmet(program::CodeView code) const {
                         code, stack_.layers);
 }
 
-bool Plan::notifies(const CompiledLayer& layer) const {
-  for (const abi::Verdict verdict : stack_.store->verdicts(layer.node))
-    if (abi::action_word(verdict) == abi::kUserNotif) return true;
-  return false;
-}
-
 // One task's chain has one listener (kernel: EBUSY), and a merged program has one origin: the container's.
 Result<void> Plan::one_listener(std::uint32_t flags) const {
   std::vector<std::string> listeners;
-  bool container = (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0 || (profile_ && notifies(*profile_));
+  bool container = (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0 || (profile_ && can_notify(stack_, profile_->node));
   for (std::size_t i = 0; i < stack_.layers.size(); ++i) {
-    if (!notifies(stack_.layers[i])) continue;
+    if (!can_notify(stack_, stack_.layers[i].node)) continue;
     if (i < host_flags_.size()) listeners.push_back(stack_.layers[i].name);
     else container = true;
   }

@@ -53,7 +53,6 @@ class Plan {
   Result<void> add_container(const install::Attempt& attempt, Record& record);
   Result<program::VerifiedProgram> one_program();
   Result<void> one_listener(std::uint32_t flags) const;
-  bool notifies(const CompiledLayer& layer) const;
   void describe(const program::VerifiedProgram& program, Record& record) const;
   std::vector<std::string> unmet(program::CodeView code) const;
 

@@ -105,6 +105,12 @@ Result<void> add_layer(Stack& stack, read::Layer layer, const PipelineOptions& /
   return {};
 }
 
+bool can_notify(const Stack& stack, diagram::Node node) {
+  for (const abi::Verdict verdict : stack.store->verdicts(node))
+    if (abi::action_word(verdict) == abi::kUserNotif) return true;
+  return false;
+}
+
 Result<Flat> flatten(Stack& stack, const PipelineOptions& options) {
   std::vector<diagram::Node> nodes;
   for (const CompiledLayer& layer : stack.layers) nodes.push_back(layer.node);

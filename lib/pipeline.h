@@ -58,6 +58,10 @@ Result<void> add_layer(Stack& stack, const read::LayerSpec& spec, const Pipeline
                        Diagnostics& diagnostics);
 Result<void> add_layer(Stack& stack, read::Layer layer, const PipelineOptions& options, Diagnostics& diagnostics);
 
+// Can this function answer USER_NOTIF? Two filters that can are not one program: which listener a notification goes to
+// depends on the filter that wins (kernel/seccomp.c seccomp_do_user_notification), and a task has one listener.
+bool can_notify(const Stack& stack, diagram::Node node);
+
 struct Flat {
   program::VerifiedProgram program;
   diagram::Node node;

@@ -159,15 +159,21 @@ std::string note(const Stack& stack, const Report& report, std::size_t i) {
 }
 
 std::vector<std::string> row(const std::string& name, const Size& size, const std::string& note) {
-  if (size.filters == 0) return {name, "policy", "", "", note};
   return {name, grouped(size.filters), grouped(size.instructions), grouped(size.bytes), note};
+}
+
+// What a policy's filters cost depends on who compiles them.
+std::vector<std::string> layer_row(const CompiledLayer& layer, const Size& size, const std::string& note) {
+  if (layer.policy) return {layer.name, "policy", "", "", note};
+  if (is_policy(layer)) return {layer.name, grouped(layer.filters.size()), "", "", note};
+  return row(layer.name, size, note);
 }
 
 std::string summary(const Stack& stack, const Report& report) {
   Table table(true);
   table.add({"layer, oldest first", "filters", "instructions", "bytes", ""});
   for (std::size_t i = 0; i < stack.layers.size(); ++i)
-    table.add(row(stack.layers[i].name, report.layers[i], note(stack, report, i)));
+    table.add(layer_row(stack.layers[i], report.layers[i], note(stack, report, i)));
   table.add(row("= one program", report.after, "proved equal to the layers"));
   return table.text();
 }
@@ -180,11 +186,27 @@ Result<void> save(const FlattenOptions& options, const std::string& bytes, bool 
   return {};
 }
 
+Result<void> at_most_one_notifies(const Stack& stack) {
+  std::string first;
+  std::size_t index = 0;
+  for (const CompiledLayer& layer : stack.layers)
+    for (const diagram::Node node : layer.filter_nodes) {
+      const std::string label = filter_label(stack, index++);
+      if (!can_notify(stack, node)) continue;
+      if (!first.empty())
+        return failure(Errc::refused, "two filters notify a listener, and one program has one: " + first + " and " + label +
+                                          "; keep one of them apart");
+      first = label;
+    }
+  return {};
+}
+
 Result<void> flatten_layers(Session& session, const FlattenOptions& options) {
   const auto format = write::format_from_name(options.format);
   TRY(session.prepare());
   TRY_ASSIGN(Stack stack, session.compile(options.layers));
   TRY(session.show_diagnostics());
+  TRY(at_most_one_notifies(stack));
   TRY_ASSIGN(const Flat flat, flatten(stack, session.options()));
   TRY_ASSIGN(const Report report, make_report(stack, flat));
   const std::string json = to_json(session, stack, flat, report).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
