@@ -83,7 +83,8 @@ class Hook {
   }
 
   Result<void> read_settings() {
-    TRY_ASSIGN(const bundle::TrustedFile file, bundle::read_trusted_file(options_.settings_path, bundle::kMaxSettingsBytes));
+    TRY_ASSIGN(const bundle::TrustedFile file,
+               bundle::read_trusted_file(options_.settings_path, bundle::kMaxSettingsBytes));
     TRY_ASSIGN(settings_, bundle::parse_settings(file.bytes, options_.settings_path, diagnostics_));
     may_fail_ = observing();  // whatever is wrong with a container is then only said
     mark_ = "scmp-" + sha256(options_.settings_path + '\0' + file.bytes).substr(0, 10);
@@ -94,7 +95,8 @@ class Hook {
   }
 
   Result<bool> is_disabled() const {
-    return bundle::trusted_file_exists(options_.settings_path.substr(0, options_.settings_path.rfind('/') + 1) + "disabled");
+    return bundle::trusted_file_exists(options_.settings_path.substr(0, options_.settings_path.rfind('/') + 1) +
+                                       "disabled");
   }
 
   Result<void> read_state() {
@@ -121,11 +123,12 @@ class Hook {
 
   Result<void> cover_exec() const {
     if (settings_.exec == bundle::ExecSessions::accept || observing()) return {};
-    return failure(Errc::refused,
-                   options_.settings_path +
-                       ": `exec: cover` asks for exec sessions under the merged program, and no hook runs for them: this "
-                       "route cannot cover them. podman's precreate hook, crun's createContainer hook and the runtime "
-                       "wrapper can; or write `exec: accept`: sessions then run under the runtime's own profile alone");
+    return failure(
+        Errc::refused,
+        options_.settings_path +
+            ": `exec: cover` asks for exec sessions under the merged program, and no hook runs for them: this "
+            "route cannot cover them. podman's precreate hook, crun's createContainer hook and the runtime "
+            "wrapper can; or write `exec: accept`: sessions then run under the runtime's own profile alone");
   }
 
   Result<void> leave_alone(const char* outcome, std::string cause) {
@@ -139,11 +142,16 @@ class Hook {
   Result<void> serve(const bundle::Snapshot& snapshot, bundle::Config config, bool unconfined) {
     may_fail_ = observing() || settings_.on_failure == bundle::OnFailure::runtime_profile;
     const bool no_new_privs = config.no_new_privs;
-    PlanInput input{.settings = settings_, .config = std::move(config), .config_path = snapshot.path(),
-                    .config_bytes = snapshot.bytes(), .runtime = identity_.runtime, .unconfined = unconfined};
+    PlanInput input{.settings = settings_,
+                    .config = std::move(config),
+                    .config_path = snapshot.path(),
+                    .config_bytes = snapshot.bytes(),
+                    .runtime = identity_.runtime,
+                    .unconfined = unconfined};
     TRY_ASSIGN(std::unique_ptr<Plan> plan, Plan::make(std::move(input), diagnostics_));
     note_warnings(snapshot.path());
-    if (!plan->predicted_unmet().empty() && !observing()) return failure(Errc::refused, plan->predicted_unmet().front());
+    if (!plan->predicted_unmet().empty() && !observing())
+      return failure(Errc::refused, plan->predicted_unmet().front());
     record_.milliseconds_hook = monotonic_milliseconds() - start_;
     TRY_ASSIGN(const pid_t tracer, install::start_tracer(make_job(std::move(plan), no_new_privs, unconfined)));
     may_fail_ = observing();
@@ -185,7 +193,10 @@ class Hook {
   void report(const install::Ending& ending) {
     using Kind = install::Ending::Kind;
     const bool left = ending.kind == Kind::let_through;
-    record_.outcome = ending.kind == Kind::installed ? "installed" : observing() ? "observed" : left ? "let-through" : "killed";
+    record_.outcome = ending.kind == Kind::installed ? "installed"
+                      : observing()                  ? "observed"
+                      : left                         ? "let-through"
+                                                     : "killed";
     if (!ending.why.empty()) record_.cause = ending.why;
     record_.stops = ending.stops;
     record_.bytes_compared = ending.bytes_compared;

@@ -43,8 +43,11 @@ Input look_again(const Input& then) {
 
 Result<bundle::TrustedFile> HostFiles::read(const std::string& path, std::size_t limit) {
   TRY_ASSIGN(bundle::TrustedFile file, bundle::read_trusted_file(path, limit));
-  inputs_.push_back({.path = path, .size = file.bytes.size(), .mtime_seconds = file.identity.mtime_seconds,
-                     .mtime_nanoseconds = file.identity.mtime_nanoseconds, .sha256 = sha256(file.bytes)});
+  inputs_.push_back({.path = path,
+                     .size = file.bytes.size(),
+                     .mtime_seconds = file.identity.mtime_seconds,
+                     .mtime_nanoseconds = file.identity.mtime_nanoseconds,
+                     .sha256 = sha256(file.bytes)});
   return file;
 }
 
@@ -70,7 +73,8 @@ std::string changed_since(const std::vector<Input>& then) {
     const Input now = look_again(input);
     if (now == input) continue;
     if (now.sha256 == input.sha256) return input.path + " was written again (its date or size differs)";
-    return input.path + (now.sha256.find(' ') == std::string::npos ? " changed" : " cannot be read as it was: " + now.sha256);
+    return input.path +
+           (now.sha256.find(' ') == std::string::npos ? " changed" : " cannot be read as it was: " + now.sha256);
   }
   return {};
 }

@@ -16,7 +16,8 @@ std::vector<explain::Filter> filters_of(const std::vector<CompiledLayer>& layers
     for (std::size_t f = 0; f < layers[l].filters.size(); ++f) {
       const policy::Policy* policy = layers[l].policy ? &*layers[l].policy : nullptr;
       if (!layers[l].filter_policies.empty()) policy = &layers[l].filter_policies[f];
-      filters.push_back({.layer = l, .name = layers[l].filter_names[f], .code = layers[l].filters[f], .policy = policy});
+      filters.push_back(
+          {.layer = l, .name = layers[l].filter_names[f], .code = layers[l].filters[f], .policy = policy});
     }
   return filters;
 }
@@ -36,8 +37,8 @@ struct Refusal {
 std::string sentence(const Refusal& refusal, abi::Runtime runtime, bool privileges_would_do) {
   std::string calls;
   for (const std::string& call : refusal.calls) calls += (calls.empty() ? "" : ", ") + call;
-  std::string text = "the container could not start: " + std::string(abi::to_string(runtime)) + " still needs " + calls +
-                     " after its filter is in force, and " + refusal.who + " answers " + refusal.verdict + "; ";
+  std::string text = "the container could not start: " + std::string(abi::to_string(runtime)) + " still needs " +
+                     calls + " after its filter is in force, and " + refusal.who + " answers " + refusal.verdict + "; ";
   if (privileges_would_do) text += "start it with `noNewPrivileges: true`, or ";
   return text + "use that layer without the group that has " + refusal.calls.front();
 }
@@ -64,8 +65,10 @@ std::vector<std::string> unmet_messages(abi::Runtime runtime, bool no_new_privs,
     const std::string who = who_decides(call, layers), verdict = abi::to_string(verdict_of(call));
     const auto same = std::find_if(refusals.begin(), refusals.end(),
                                    [&](const Refusal& r) { return r.who == who && r.verdict == verdict; });
-    if (same != refusals.end()) same->calls.emplace_back(need.call);
-    else refusals.push_back({.who = who, .verdict = verdict, .calls = {std::string(need.call)}});
+    if (same != refusals.end())
+      same->calls.emplace_back(need.call);
+    else
+      refusals.push_back({.who = who, .verdict = verdict, .calls = {std::string(need.call)}});
   }
   const bool privileges_would_do = !no_new_privs && abi::unmet_needs(runtime, true, verdict_of).empty();
   std::vector<std::string> messages;

@@ -53,31 +53,34 @@ std::string witness_text(diagram::Store& store, diagram::Node profile, diagram::
 
 }  // namespace
 
-std::uint32_t merge_flags(std::uint32_t container, const std::vector<std::uint32_t>& host, std::vector<std::string>& notes) {
+std::uint32_t merge_flags(std::uint32_t container, const std::vector<std::uint32_t>& host,
+                          std::vector<std::string>& notes) {
   std::uint32_t everywhere = SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_LOG;
   std::uint32_t somewhere = container;
   for (const std::uint32_t flags : host) {
     everywhere &= flags;
     somewhere |= flags;
   }
-  const std::uint32_t merged = container & (everywhere | ~std::uint32_t{SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_LOG});
+  const std::uint32_t merged =
+      container & (everywhere | ~std::uint32_t{SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_LOG});
   if ((somewhere & ~merged & SECCOMP_FILTER_FLAG_LOG) != 0)
     notes.emplace_back("FILTER_FLAG_LOG left out: not all layers ask for it");
   return merged;
 }
 
-Plan::Plan(PlanInput input) : input_(std::move(input)) {
-  stack_ = make_stack(options_);
-}
+Plan::Plan(PlanInput input) : input_(std::move(input)) { stack_ = make_stack(options_); }
 
 Result<std::unique_ptr<Plan>> Plan::make(PlanInput input, Diagnostics& diagnostics) {
   std::unique_ptr<Plan> plan(new Plan(std::move(input)));
   TRY_ASSIGN(plan->options_.read, host_read_options());
   TRY(plan->read_host_layers(diagnostics));
   // crun takes that annotation's program and does not look at linux.seccomp (crun seccomp.c); runc knows no such thing.
-  const bool raw = plan->input_.runtime == abi::Runtime::crun && plan->input_.config.annotations.contains(kCrunBpfAnnotation);
-  if (plan->input_.unconfined) TRY(plan->compile_host());
-  else if (!raw) TRY(plan->predict(diagnostics));
+  const bool raw =
+      plan->input_.runtime == abi::Runtime::crun && plan->input_.config.annotations.contains(kCrunBpfAnnotation);
+  if (plan->input_.unconfined)
+    TRY(plan->compile_host());
+  else if (!raw)
+    TRY(plan->predict(diagnostics));
   TRY(plan->one_listener(plan->input_.config.listener_path.empty() ? 0 : SECCOMP_FILTER_FLAG_NEW_LISTENER));
   return plan;
 }
@@ -118,8 +121,8 @@ Result<void> Plan::compile_host() {
 
 std::vector<std::string> Plan::unmet(program::CodeView code) const {
   const bool at_exec = input_.unconfined && input_.config.no_new_privs;
-  return unmet_messages(input_.runtime, input_.config.no_new_privs, at_exec ? InForce::from_exec : InForce::from_install,
-                        code, stack_.layers);
+  return unmet_messages(input_.runtime, input_.config.no_new_privs,
+                        at_exec ? InForce::from_exec : InForce::from_install, code, stack_.layers);
 }
 
 // One task's chain has one listener (kernel: EBUSY), and a merged program has one origin: the container's.
@@ -128,19 +131,22 @@ Result<void> Plan::one_listener(std::uint32_t flags) const {
   bool container = (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0 || (profile_ && can_notify(stack_, profile_->node));
   for (std::size_t i = 0; i < stack_.layers.size(); ++i) {
     if (!can_notify(stack_, stack_.layers[i].node)) continue;
-    if (i < host_flags_.size()) listeners.push_back(stack_.layers[i].name);
-    else container = true;
+    if (i < host_flags_.size())
+      listeners.push_back(stack_.layers[i].name);
+    else
+      container = true;
   }
   if (container) listeners.emplace_back("the container's profile");
   if (listeners.size() < 2) return {};
-  return failure(Errc::refused, "two layers notify a listener, and a process can have one: " + listeners[0] + " and " +
-                                    listeners[1]);
+  return failure(Errc::refused,
+                 "two layers notify a listener, and a process can have one: " + listeners[0] + " and " + listeners[1]);
 }
 
 Result<void> Plan::add_container(const install::Attempt& attempt, Record& record) {
   Diagnostics diagnostics;
   stack_.layers.resize(host_flags_.size());  // a second attempt starts anew
-  read::Layer layer{{.kind = "bpf", .location = "container"}, std::vector<read::NamedFilter>{{"container", attempt.code}}};
+  read::Layer layer{{.kind = "bpf", .location = "container"},
+                    std::vector<read::NamedFilter>{{"container", attempt.code}}};
   TRY(add_layer(stack_, std::move(layer), options_, diagnostics));
   const diagram::Node actual = stack_.layers.back().node;
   if (!profile_ || profile_->node == actual) return {};
@@ -187,8 +193,8 @@ Result<void> Plan::compose_host(const install::Attempt& attempt, Record& record,
   const std::string who = who_decides(call, stack_.layers);
   decision.program.emplace(std::move(predicted_->program));
   if (abi::meets(abi::Need::answered, verdict) || input_.settings.mode == bundle::Mode::observe) return {};
-  return failure(Errc::refused, "the container could not start: " + who + " answers " + abi::to_string(verdict) + " to " +
-                                    abi::call_text(call));
+  return failure(Errc::refused, "the container could not start: " + who + " answers " + abi::to_string(verdict) +
+                                    " to " + abi::call_text(call));
 }
 
 Result<void> Plan::compose(const install::Attempt& attempt, Record& record, install::Decision& decision) {

@@ -29,7 +29,8 @@ struct PlanInput {
 // The merged flags: nothing gets weaker (design section 2). SPEC_ALLOW only when every layer has it (a filter
 // without it turns the speculation mitigations on for the task); LOG only when every layer asks for it, else it
 // would log other layers' verdicts; the rest as the container's own.
-std::uint32_t merge_flags(std::uint32_t container, const std::vector<std::uint32_t>& host, std::vector<std::string>& notes);
+std::uint32_t merge_flags(std::uint32_t container, const std::vector<std::uint32_t>& host,
+                          std::vector<std::string>& notes);
 
 class Plan {
  public:
@@ -40,7 +41,8 @@ class Plan {
   // For the program that the runtime is about to install, or for the call at which ours is injected. Fills `record`.
   install::Decision decide(const install::Attempt& attempt, Record& record);
 
-  // Needed calls that fail under the predicted program (of an unconfined container: the program), as messages; empty when all is well or nothing is predicted.
+  // Needed calls that fail under the predicted program (of an unconfined container: the program), as messages; empty
+  // when all is well or nothing is predicted.
   const std::vector<std::string>& predicted_unmet() const { return predicted_unmet_; }
 
  private:
@@ -59,7 +61,7 @@ class Plan {
   PlanInput input_;
   PipelineOptions options_;
   HostFiles files_;
-  Stack stack_;                         // host layers, then [the profile on a mismatch], then the container's own
+  Stack stack_;  // host layers, then [the profile on a mismatch], then the container's own
   std::vector<std::uint32_t> host_flags_;
   std::optional<CompiledLayer> profile_;  // what config.json says, with the runtime's own changes
   std::optional<Flat> predicted_;         // host layers and the profile, if there is one

@@ -16,7 +16,8 @@ std::string utc_now() {
   const time_t now = ::time(nullptr);
   tm parts{};
   char text[32];
-  if (::gmtime_r(&now, &parts) == nullptr || ::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) return {};
+  if (::gmtime_r(&now, &parts) == nullptr || ::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+    return {};
   return text;
 }
 
@@ -42,7 +43,8 @@ std::string to_json(const Record& record) {
       {"route", record.route},
       {"no_new_privs", record.no_new_privs},
       {"layers", layers_json(record.layers)},
-      {"filters", {{"before", record.filters_before}, {"after", record.filters_after}, {"inherited", record.inherited_filters}}},
+      {"filters",
+       {{"before", record.filters_before}, {"after", record.filters_after}, {"inherited", record.inherited_filters}}},
       {"instructions", {{"before", record.instructions_before}, {"after", record.instructions_after}}},
       {"flags", record.flags},
       {"program_sha256", record.program_sha256},
@@ -54,7 +56,9 @@ std::string to_json(const Record& record) {
       {"bytes_compared", record.bytes_compared},
       {"stops", record.stops},
       {"milliseconds",
-       {{"hook", record.milliseconds_hook}, {"composing", record.milliseconds_composing}, {"tracing", record.milliseconds_tracing}}},
+       {{"hook", record.milliseconds_hook},
+        {"composing", record.milliseconds_composing},
+        {"tracing", record.milliseconds_tracing}}},
   };
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -28,7 +28,7 @@ struct Record {
   std::uint64_t start_time = 0;  // of pid, clock ticks since boot: what tells it from a later process of that number
   std::string route = "ptrace-hook";
   bool no_new_privs = false;
-  std::vector<LayerRecord> layers;  // oldest first, the container's own last
+  std::vector<LayerRecord> layers;                    // oldest first, the container's own last
   std::size_t filters_before = 0, filters_after = 0;  // without the inherited ones
   std::size_t instructions_before = 0, instructions_after = 0;
   unsigned inherited_filters = 0;
@@ -36,7 +36,7 @@ struct Record {
   std::string program_sha256;
   std::vector<std::string> host_layers;  // as configured for this container
   std::string inputs_sha256;             // of their files
-  std::string mismatch;  // the witness, when the runtime's filter is not what the profile says
+  std::string mismatch;                  // the witness, when the runtime's filter is not what the profile says
   std::vector<std::string> unmet_needs;
   std::vector<std::string> notes;
   bool bytes_compared = false;

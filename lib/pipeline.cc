@@ -96,8 +96,7 @@ Result<void> add_layer(Stack& stack, read::Layer layer, const PipelineOptions& /
   } else if (auto* policies = std::get_if<std::vector<read::NamedPolicy>>(&layer.content)) {
     TRY(compile_policies(compiled, std::move(*policies), *stack.store));
   } else {
-    TRY(compile_filters(compiled, std::move(std::get<std::vector<read::NamedFilter>>(layer.content)),
-                        *stack.store));
+    TRY(compile_filters(compiled, std::move(std::get<std::vector<read::NamedFilter>>(layer.content)), *stack.store));
   }
   TRY_ASSIGN(compiled.node, merge::merge(*stack.store, compiled.filter_nodes));
   TRY(stack.store->status());

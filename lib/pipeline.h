@@ -27,14 +27,14 @@ struct PipelineOptions {
 
 // A layer with both of its forms: the programs that verify takes as its meaning, and its diagram.
 struct CompiledLayer {
-  std::string name;                                // "oci:config.json", "dir:redis"
+  std::string name;  // "oci:config.json", "dir:redis"
   std::string kind;
-  std::vector<program::Code> filters;              // oldest first; a policy layer has its reference program
-  std::vector<std::string> filter_names;           // same length
-  std::vector<diagram::Node> filter_nodes;         // same length
-  diagram::Node node = 0;                          // the layer as one function
-  std::optional<policy::Policy> policy;            // for layers that are one policy
-  std::vector<policy::Policy> filter_policies;     // for layers of several (systemd): one a filter; else empty
+  std::vector<program::Code> filters;           // oldest first; a policy layer has its reference program
+  std::vector<std::string> filter_names;        // same length
+  std::vector<diagram::Node> filter_nodes;      // same length
+  diagram::Node node = 0;                       // the layer as one function
+  std::optional<policy::Policy> policy;         // for layers that are one policy
+  std::vector<policy::Policy> filter_policies;  // for layers of several (systemd): one a filter; else empty
 };
 
 // CPU time of each stage in microseconds.

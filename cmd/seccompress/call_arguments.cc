@@ -44,7 +44,8 @@ Result<abi::Arch> parse_call_arch(const std::string& name, abi::Arch otherwise) 
   if (name.empty()) return otherwise;
   if (name == "i386") return abi::Arch::x86;
   if (const auto arch = abi::arch_from_name(name)) return *arch;
-  return failure(Errc::malformed, "--call-arch: unknown architecture '" + name + "'; x86_64, i386 and x32 are some of those known");
+  return failure(Errc::malformed,
+                 "--call-arch: unknown architecture '" + name + "'; x86_64, i386 and x32 are some of those known");
 }
 
 Result<std::uint32_t> parse_syscall(const std::string& text, abi::Arch arch) {
@@ -58,7 +59,8 @@ Result<std::uint32_t> parse_syscall(const std::string& text, abi::Arch arch) {
   if (const auto nr = abi::syscall_number(arch, text)) return *nr;
   const std::string where(abi::arch_name(arch));
   if (abi::is_syscall_name(text))
-    return failure(Errc::malformed, "'" + text + "' is no system call of " + where + "; --call-arch names another architecture");
+    return failure(Errc::malformed,
+                   "'" + text + "' is no system call of " + where + "; --call-arch names another architecture");
   return failure(Errc::malformed, "unknown system call '" + text + "'; a number works too");
 }
 
@@ -71,7 +73,9 @@ Result<explain::PartialCall> parse_call(const std::vector<std::string>& words, a
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i] == "_") continue;
     const auto value = number(words[i]);
-    if (!value) return failure(Errc::malformed, "argument '" + words[i] + "' is not a number; decimal, 0x..., negative, or _ for any");
+    if (!value)
+      return failure(Errc::malformed,
+                     "argument '" + words[i] + "' is not a number; decimal, 0x..., negative, or _ for any");
     call.values[i - 1] = abi::is_32_bit(abi::facts(arch).audit) ? *value & UINT32_MAX : *value;
   }
   return call;

@@ -22,5 +22,4 @@ Result<std::uint32_t> parse_syscall(const std::string& text, abi::Arch arch);
 // Arguments in decimal, hexadecimal (0x) or negative; "_" for one that is not given.
 Result<explain::PartialCall> parse_call(const std::vector<std::string>& words, abi::Arch arch);
 
-
 }  // namespace seccompress::cmd

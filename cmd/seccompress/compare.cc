@@ -107,8 +107,8 @@ Result<int> compare_stacks(Session& session, const CompareOptions& options) {
   TRY(session.show_diagnostics());
   const Answer answer = compare(stack, options.left.size());
   TRY(stack.store->status());
-  const bool same = answer.order == merge::Order::equal ||
-                    (options.ignore_data && answer.order == merge::Order::equal_actions);
+  const bool same =
+      answer.order == merge::Order::equal || (options.ignore_data && answer.order == merge::Order::equal_actions);
   if (session.wants_timings() && !session.output().json) std::fputs(timings_text(stack.timings).c_str(), stderr);
   const int printed = session.output().json    ? print_json(to_json(session, stack, answer))
                       : session.output().quiet ? kOk
@@ -120,8 +120,9 @@ Result<int> compare_stacks(Session& session, const CompareOptions& options) {
 }  // namespace
 
 int run_compare(int argc, char** argv) {
-  CLI::App app("How two stacks of layers, each oldest first, stand to each other. Exit code 0: equal, 1: not, 2: error.",
-               "seccompress compare");
+  CLI::App app(
+      "How two stacks of layers, each oldest first, stand to each other. Exit code 0: equal, 1: not, 2: error.",
+      "seccompress compare");
   CompareOptions compare;
   CompileOptions compile;
   OutputOptions output;

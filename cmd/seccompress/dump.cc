@@ -72,7 +72,9 @@ Json to_json(pid_t pid, const Filters& filters) {
 Result<void> dump_stack(const OutputOptions& output, pid_t pid, const std::string& folder) {
   TRY_ASSIGN(const Filters filters, host::read_live_stack(pid));
   if (filters.empty())
-    return failure(Errc::refused, fmt::format("process {}: has no seccomp filters; 'Seccomp_filters:' in /proc/{}/status counts them", pid, pid));
+    return failure(
+        Errc::refused,
+        fmt::format("process {}: has no seccomp filters; 'Seccomp_filters:' in /proc/{}/status counts them", pid, pid));
   TRY(write_folder(folder, filters));
   const std::string text = fmt::format("{}: {}, {}, 00 the oldest\n", folder, counted(filters.size(), "filter"),
                                        counted(instructions(filters), "instruction"));

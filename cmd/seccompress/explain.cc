@@ -31,8 +31,8 @@ struct ExplainOptions {
 struct Answer {
   explain::PartialCall call;
   explain::Regions regions;
-  std::vector<explain::Explanation> explanations;      // one a region, at its example
-  std::vector<std::vector<abi::Verdict>> by_filter;    // what each filter answers, over what is not given
+  std::vector<explain::Explanation> explanations;    // one a region, at its example
+  std::vector<std::vector<abi::Verdict>> by_filter;  // what each filter answers, over what is not given
   bool depends() const { return regions.regions.size() > 1; }
 };
 
@@ -45,7 +45,8 @@ std::vector<abi::Verdict> verdicts_of(const explain::Regions& regions) {
 
 // The kernel hands a 32-bit process's arguments over with zeros above.
 Result<diagram::Node> as_called(diagram::Store& store, diagram::Node node, abi::Arch arch) {
-  for (unsigned i = 0; abi::is_32_bit(abi::facts(arch).audit) && i < 6; ++i) node = store.cofactor(node, abi::arg_high(i), UINT32_MAX, 0);
+  for (unsigned i = 0; abi::is_32_bit(abi::facts(arch).audit) && i < 6; ++i)
+    node = store.cofactor(node, abi::arg_high(i), UINT32_MAX, 0);
   TRY(store.status());
   return node;
 }
@@ -115,15 +116,17 @@ std::string tie_text(const Stack& stack, const Filters& filters, const explain::
   const std::size_t count = same.size();
   same.resize(std::min<std::size_t>(count, 3));
   const std::string more = count > same.size() ? fmt::format(" and {} more", count - same.size()) : "";
-  return fmt::format("The same action also comes from {}{}; of equal actions the newest filter's counts.\n", joined(same, ", "), more);
+  return fmt::format("The same action also comes from {}{}; of equal actions the newest filter's counts.\n",
+                     joined(same, ", "), more);
 }
 
 std::string verdict_part(const Stack& stack, const Filters& filters, const Answer& answer) {
   const explain::Region& only = answer.regions.regions.front();
   const explain::Explanation& explanation = answer.explanations.front();
   const std::string by = decided_by(stack, filters, explanation, only.example);
-  return fmt::format("{}: {}: {}.\n{}.\n{}", call_text(answer.call), styled(abi::to_string(only.verdict), style_of(only.verdict)),
-                     consequence(only.verdict), explanation.winner ? "Decided by " + by : "E" + by.substr(1),
+  return fmt::format("{}: {}: {}.\n{}.\n{}", call_text(answer.call),
+                     styled(abi::to_string(only.verdict), style_of(only.verdict)), consequence(only.verdict),
+                     explanation.winner ? "Decided by " + by : "E" + by.substr(1),
                      tie_text(stack, filters, explanation));
 }
 
@@ -138,21 +141,27 @@ std::string regions_part(const Stack& stack, const Filters& filters, const Answe
                decided_by(stack, filters, answer.explanations[i], regions[i].example)});
   }
   text += table.text();
-  if (!answer.regions.complete) text += fmt::format("and more than {} other cases; give arguments to narrow it down\n", explain::kMaxRegions - kRegionsShown);
-  else if (regions.size() > kRegionsShown) text += counted(regions.size() - kRegionsShown, "more case") + "; give arguments to narrow it down\n";
+  if (!answer.regions.complete)
+    text += fmt::format("and more than {} other cases; give arguments to narrow it down\n",
+                        explain::kMaxRegions - kRegionsShown);
+  else if (regions.size() > kRegionsShown)
+    text += counted(regions.size() - kRegionsShown, "more case") + "; give arguments to narrow it down\n";
   return text;
 }
 
 bool allows(const std::vector<abi::Verdict>& verdicts) {
-  return std::all_of(verdicts.begin(), verdicts.end(), [](abi::Verdict v) { return abi::action_word(v) == abi::kAllow; });
+  return std::all_of(verdicts.begin(), verdicts.end(),
+                     [](abi::Verdict v) { return abi::action_word(v) == abi::kAllow; });
 }
 
 // One filter's row: what it says; why, when that is one thing.
-std::vector<std::string> filter_row(const std::string& label, const Filters& filters, const Answer& answer, std::size_t i) {
+std::vector<std::string> filter_row(const std::string& label, const Filters& filters, const Answer& answer,
+                                    std::size_t i) {
   const explain::Explanation& explanation = answer.explanations.front();
   const auto& verdicts = answer.by_filter[i];
   std::string why = "by arguments";
-  if (verdicts.size() == 1) why = reason(explanation.opinions[i], filters[i], answer.regions.regions.front().example, false);
+  if (verdicts.size() == 1)
+    why = reason(explanation.opinions[i], filters[i], answer.regions.regions.front().example, false);
   const bool decides = !answer.depends() && explanation.winner == i;
   return {(decides ? "> " : "  ") + label, verdicts_text(verdicts), why};
 }
@@ -169,14 +178,16 @@ std::string opinions_part(const Stack& stack, const Filters& filters, const Answ
     std::size_t silent = 0;
     for (std::size_t k = i; k < i + count; ++k) silent += allows(answer.by_filter[k]) ? 1U : 0U;
     table.add({"  " + stack.layers[layer].name, silent == count ? "ALLOW" : "",
-               silent == count ? fmt::format("all of its {} filters allow it", count) : fmt::format("{} of its {} filters allow it", silent, count)});
+               silent == count ? fmt::format("all of its {} filters allow it", count)
+                               : fmt::format("{} of its {} filters allow it", silent, count)});
     for (const std::size_t end = i + count; i < end; ++i)
       if (!allows(answer.by_filter[i])) table.add(filter_row("  " + filters[i].name, filters, answer, i));
   }
   return table.text();
 }
 
-Json explanation_json(const Stack& stack, const Filters& filters, const explain::Region& region, const explain::Explanation& explanation) {
+Json explanation_json(const Stack& stack, const Filters& filters, const explain::Region& region,
+                      const explain::Explanation& explanation) {
   Json json{{"verdict", abi::to_string(region.verdict)}, {"when", region.when}, {"example", to_json(region.example)}};
   if (!explanation.winner) {
     json["decided_by"] = Json();
@@ -197,7 +208,8 @@ Json to_json(const Session& session, const Stack& stack, const Filters& filters,
     Json verdicts = Json::array();
     for (const abi::Verdict verdict : answer.by_filter[i]) verdicts.push_back(abi::to_string(verdict));
     Json opinion{{"layer", stack.layers[filters[i].layer].name}, {"filter", filters[i].name}, {"verdicts", verdicts}};
-    if (verdicts.size() == 1) opinion.update(reason_json(answer.explanations.front().opinions[i], answer.regions.regions.front().example));
+    if (verdicts.size() == 1)
+      opinion.update(reason_json(answer.explanations.front().opinions[i], answer.regions.regions.front().example));
     opinions.push_back(std::move(opinion));
   }
   return {{"call", call_text(answer.call)},
@@ -217,8 +229,10 @@ Result<void> explain_call(Session& session, const ExplainOptions& options) {
   TRY(session.show_diagnostics());
   const Filters filters = filters_of(stack);
   TRY_ASSIGN(const Answer found, answer(stack, filters, call, arch));
-  if (session.output().json) return print_json(to_json(session, stack, filters, found)) == kOk ? Result<void>() : reported();
-  const std::string verdict = found.depends() ? regions_part(stack, filters, found) : verdict_part(stack, filters, found);
+  if (session.output().json)
+    return print_json(to_json(session, stack, filters, found)) == kOk ? Result<void>() : reported();
+  const std::string verdict =
+      found.depends() ? regions_part(stack, filters, found) : verdict_part(stack, filters, found);
   const std::string text = session.output().quiet ? verdict : verdict + '\n' + opinions_part(stack, filters, found);
   if (print(text) != kOk) return reported();
   return {};
@@ -227,14 +241,16 @@ Result<void> explain_call(Session& session, const ExplainOptions& options) {
 }  // namespace
 
 int run_explain(int argc, char** argv) {
-  CLI::App app("What happens to one call under the layers, oldest first, and which layer, rule and line decide that.\n"
-               "SYSCALL is a name or a number; an ARG is decimal, 0x..., negative, or _ for any value.",
-               "seccompress explain");
+  CLI::App app(
+      "What happens to one call under the layers, oldest first, and which layer, rule and line decide that.\n"
+      "SYSCALL is a name or a number; an ARG is decimal, 0x..., negative, or _ for any value.",
+      "seccompress explain");
   ExplainOptions explain;
   CompileOptions compile;
   OutputOptions output;
   app.add_option("LAYER", explain.layers, "[KIND:]LOCATION, oldest first; then -- SYSCALL [ARG...]")->required();
-  app.add_option("--call-arch", explain.call_arch, "the architecture that the call comes from: x86_64, i386, x32, ... (default: --arch)");
+  app.add_option("--call-arch", explain.call_arch,
+                 "the architecture that the call comes from: x86_64, i386, x32, ... (default: --arch)");
   add_read_options(app, compile);
   add_output_options(app, output);
   auto call = take_after_dashes(argc, argv);

@@ -34,7 +34,8 @@ std::string rule_text(const policy::Rule& rule, const std::string& name) {
 // "profile.json:12:5: "; short: "line 12: "
 std::string place(const Location& where, bool in_full) {
   if (where.line == 0) return where.file.empty() || !in_full ? "" : where.file + ": ";
-  return in_full ? fmt::format("{}:{}:{}: ", where.file, where.line, where.column) : fmt::format("line {}: ", where.line);
+  return in_full ? fmt::format("{}:{}:{}: ", where.file, where.line, where.column)
+                 : fmt::format("line {}: ", where.line);
 }
 
 std::string default_text(const policy::Decision& decision, const std::string& name) {
@@ -70,7 +71,8 @@ std::string filter_label(const Stack& stack, const explain::Filter& filter) {
   return layer.filters.size() == 1 ? layer.name : layer.name + ", " + filter.name;
 }
 
-std::string reason(const explain::Opinion& opinion, const explain::Filter& filter, const abi::SeccompData& call, bool in_full) {
+std::string reason(const explain::Opinion& opinion, const explain::Filter& filter, const abi::SeccompData& call,
+                   bool in_full) {
   if (!opinion.decision) return fmt::format("instruction {} of {}", opinion.instruction, filter.code.size());
   const policy::Decision& decision = *opinion.decision;
   const std::string name = abi::syscall_label(call.arch, static_cast<std::uint32_t>(call.nr));
@@ -91,8 +93,11 @@ Json reason_json(const explain::Opinion& opinion, const abi::SeccompData& call) 
   if (decision.rule == nullptr) return json;
   const Location& where = decision.rule->where;
   const std::string name = abi::syscall_label(call.arch, static_cast<std::uint32_t>(call.nr));
-  json["rule"] = {{"text", rule_text(*decision.rule, name)}, {"file", where.file}, {"line", where.line},
-                  {"column", where.column}, {"pointer", where.pointer}};
+  json["rule"] = {{"text", rule_text(*decision.rule, name)},
+                  {"file", where.file},
+                  {"line", where.line},
+                  {"column", where.column},
+                  {"pointer", where.pointer}};
   return json;
 }
 
@@ -116,8 +121,11 @@ std::string consequence(abi::Verdict verdict) {
 }
 
 Json to_json(const abi::SeccompData& call) {
-  return {{"text", abi::call_text(call)}, {"arch", call.arch}, {"nr", static_cast<std::uint32_t>(call.nr)},
-          {"args", call.args}, {"instruction_pointer", call.instruction_pointer}};
+  return {{"text", abi::call_text(call)},
+          {"arch", call.arch},
+          {"nr", static_cast<std::uint32_t>(call.nr)},
+          {"args", call.args},
+          {"instruction_pointer", call.instruction_pointer}};
 }
 
 }  // namespace seccompress::cmd

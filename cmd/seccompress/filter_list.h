@@ -18,7 +18,8 @@ std::vector<explain::Filter> filters_of(const Stack& stack);
 std::string filter_label(const Stack& stack, const explain::Filter& filter);
 // Where the opinion comes from: "profile.json:12:5: rule for mount and 2 others", "instruction 12 of 20". Not in full:
 // without the file's name.
-std::string reason(const explain::Opinion& opinion, const explain::Filter& filter, const abi::SeccompData& call, bool in_full);
+std::string reason(const explain::Opinion& opinion, const explain::Filter& filter, const abi::SeccompData& call,
+                   bool in_full);
 nlohmann::ordered_json reason_json(const explain::Opinion& opinion, const abi::SeccompData& call);
 
 // What happens to the call, for someone who has not read seccomp(2): "the call runs", "it fails with EPERM".

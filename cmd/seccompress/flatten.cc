@@ -55,7 +55,8 @@ Result<Report> make_report(Stack& stack, const Flat& flat) {
   std::vector<diagram::Node> nodes, filter_nodes;
   for (const CompiledLayer& layer : stack.layers) {
     Size size;
-    if (is_policy(layer)) ++report.policies;
+    if (is_policy(layer))
+      ++report.policies;
     else
       for (const program::Code& code : layer.filters) size.add(code);
     report.before.add(size);
@@ -194,8 +195,8 @@ Result<void> at_most_one_notifies(const Stack& stack) {
       const std::string label = filter_label(stack, index++);
       if (!can_notify(stack, node)) continue;
       if (!first.empty())
-        return failure(Errc::refused, "two filters notify a listener, and one program has one: " + first + " and " + label +
-                                          "; keep one of them apart");
+        return failure(Errc::refused, "two filters notify a listener, and one program has one: " + first + " and " +
+                                          label + "; keep one of them apart");
       first = label;
     }
   return {};
@@ -209,7 +210,8 @@ Result<void> flatten_layers(Session& session, const FlattenOptions& options) {
   TRY(at_most_one_notifies(stack));
   TRY_ASSIGN(const Flat flat, flatten(stack, session.options()));
   TRY_ASSIGN(const Report report, make_report(stack, flat));
-  const std::string json = to_json(session, stack, flat, report).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string json =
+      to_json(session, stack, flat, report).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
   const std::string bytes = format ? write::write(flat.program, *format) : json;
   TRY(save(options, bytes, format == write::Format::bpf));
   if (session.wants_timings() && !session.output().json) std::fputs(timings_text(stack.timings).c_str(), stderr);
@@ -234,7 +236,8 @@ int run_flatten(int argc, char** argv) {
   app.add_option("LAYER", flatten.layers, "[KIND:]LOCATION, oldest first")->required();
   app.add_option("-o,--output", flatten.file, "file to write, all or nothing (default: standard output)");
   app.add_option("-f,--format", flatten.format, help + "\njson (a report)")
-      ->check(CLI::IsMember(names).description(""))->capture_default_str();
+      ->check(CLI::IsMember(names).description(""))
+      ->capture_default_str();
   add_read_options(app, compile);
   add_emit_options(app, compile);
   add_output_options(app, output);

@@ -33,13 +33,16 @@ std::string list_text(const std::vector<std::string>& names, std::size_t limit) 
 }
 
 // "personality (args)"; numbers without a name are only counted.
-std::string space_text(const explain::NumberSpace& space, const std::vector<explain::ChangedCall>& calls, std::size_t limit) {
+std::string space_text(const explain::NumberSpace& space, const std::vector<explain::ChangedCall>& calls,
+                       std::size_t limit) {
   std::vector<std::string> names;
   std::size_t unnamed = 0;
   for (const explain::ChangedCall& call : calls) {
     const std::string_view name = abi::syscall_name(space.audit, call.nr);
-    if (name.empty()) ++unnamed;
-    else names.push_back(std::string(name) + (call.for_some_arguments ? " (args)" : ""));
+    if (name.empty())
+      ++unnamed;
+    else
+      names.push_back(std::string(name) + (call.for_some_arguments ? " (args)" : ""));
   }
   if (unnamed > 0) names.push_back(counted(unnamed, "number") + " without a name");
   return list_text(names, limit);
@@ -54,11 +57,16 @@ std::string changes_text(const explain::Changes& changes, std::size_t limit) {
   std::vector<std::string> parts, whole;
   for (std::size_t i = 0; i < spaces.size(); ++i) {
     if (changes.calls[i].empty()) continue;
-    const bool every = changes.calls[i].size() == spaces[i].count &&
-                       std::none_of(changes.calls[i].begin(), changes.calls[i].end(), [](const auto& c) { return c.for_some_arguments; });
-    if (every) whole.push_back("every " + space_name(spaces[i]) + " call");
-    else if (i == 0) parts.push_back(space_text(spaces[i], changes.calls[i], limit));
-    else parts.push_back(space_name(spaces[i]) + ": " + space_text(spaces[i], changes.calls[i], limit == kNamesShown ? 2 : limit));
+    const bool every =
+        changes.calls[i].size() == spaces[i].count && std::none_of(changes.calls[i].begin(), changes.calls[i].end(),
+                                                                   [](const auto& c) { return c.for_some_arguments; });
+    if (every)
+      whole.push_back("every " + space_name(spaces[i]) + " call");
+    else if (i == 0)
+      parts.push_back(space_text(spaces[i], changes.calls[i], limit));
+    else
+      parts.push_back(space_name(spaces[i]) + ": " +
+                      space_text(spaces[i], changes.calls[i], limit == kNamesShown ? 2 : limit));
   }
   std::string text = list_text(whole, limit);
   for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
@@ -70,7 +78,8 @@ std::string share_text(const Share& share, const std::vector<std::string>& label
   if (share.redundant && share.duplicate_of) return "nothing: the same as " + labels[*share.duplicate_of];
   if (share.redundant) return "nothing: the others refuse it all";
   if (!share.implied) return changes_text(share.alone, limit);
-  if (share.duplicate_of) return "nothing alone: the same as " + labels[*share.duplicate_of] + "; with it " + changes_text(share.kept, limit);
+  if (share.duplicate_of)
+    return "nothing alone: the same as " + labels[*share.duplicate_of] + "; with it " + changes_text(share.kept, limit);
   return "with redundant ones: " + changes_text(share.kept, limit);
 }
 
@@ -81,11 +90,13 @@ Labels labels_of(const Stack& stack, const Inspection& found) {
   Labels labels;
   for (const CompiledLayer& layer : stack.layers) labels.layers.push_back(layer.name);
   for (const explain::Filter& filter : found.filters)
-    labels.filters.push_back(stack.layers[filter.layer].filters.size() == 1 ? stack.layers[filter.layer].name : filter.name);
+    labels.filters.push_back(stack.layers[filter.layer].filters.size() == 1 ? stack.layers[filter.layer].name
+                                                                            : filter.name);
   return labels;
 }
 
-std::vector<std::string> size_row(const std::string& name, std::size_t filters, std::size_t instructions, bool policy, const std::string& text) {
+std::vector<std::string> size_row(const std::string& name, std::size_t filters, std::size_t instructions, bool policy,
+                                  const std::string& text) {
   const std::string mark = policy ? "~" : "";
   return {name, filters == 0 ? "" : grouped(filters), mark + grouped(instructions),
           mark + grouped(instructions * sizeof(program::Instruction)), text};
@@ -108,8 +119,8 @@ void add_filter_rows(Table& table, const Inspection& found, const Labels& labels
   }
   if (quiet == 0) return;
   const std::string copies = duplicates == 0 ? "" : fmt::format(" ({} of them copies of another)", duplicates);
-  table.add(size_row("  " + counted(quiet, quiet == count ? "filter" : "other"), 0, quiet_instructions, found.filters[first].policy != nullptr,
-                     "nothing: the others refuse it all" + copies));
+  table.add(size_row("  " + counted(quiet, quiet == count ? "filter" : "other"), 0, quiet_instructions,
+                     found.filters[first].policy != nullptr, "nothing: the others refuse it all" + copies));
 }
 
 std::string layers_part(const Stack& stack, const Inspection& found, const InspectOptions& options) {
@@ -132,7 +143,8 @@ std::string layers_part(const Stack& stack, const Inspection& found, const Inspe
   }
   table.add(size_row("= one program", 1, found.after.size(), false, "proved equal to the layers"));
   std::string text = table.text() + "(args): for some arguments only\n";
-  if (found.policies > 0) text += "~ a policy becomes a filter only in its runtime; counted as the program that flatten makes of it alone\n";
+  if (found.policies > 0)
+    text += "~ a policy becomes a filter only in its runtime; counted as the program that flatten makes of it alone\n";
   return text;
 }
 
@@ -151,15 +163,19 @@ std::string cost_part(const Inspection& found) {
     const explain::CallCost now = explain::cost_of(found.before, call.data);
     if (now.cached || shown == kCallsShown) continue;
     ++shown;
-    table.add({"  " + call.name, cost_cell(now), cost_cell(explain::cost_of(after, call.data)), abi::to_string(program::interpret(found.after, call.data))});
+    table.add({"  " + call.name, cost_cell(now), cost_cell(explain::cost_of(after, call.data)),
+               abi::to_string(program::interpret(found.after, call.data))});
   }
-  table.add({"mean of all calls by weight", mean_text(found.cost_before.with_cache), mean_text(found.cost_after.with_cache), "those in the cache cost 0"});
-  table.add({"mean without the cache", mean_text(found.cost_before.without_cache), mean_text(found.cost_after.without_cache), ""});
+  table.add({"mean of all calls by weight", mean_text(found.cost_before.with_cache),
+             mean_text(found.cost_after.with_cache), "those in the cache cost 0"});
+  table.add({"mean without the cache", mean_text(found.cost_before.without_cache),
+             mean_text(found.cost_after.without_cache), ""});
   for (std::size_t i = 0; i < found.cache_before.size(); ++i)
-    table.add({found.cache_before[i].name + " calls in the cache", grouped(found.cache_before[i].count()), grouped(found.cache_after[i].count()),
-               "of " + grouped(found.cache_before[i].allowed.size())});
-  const char* note = found.cache_before.empty() ? "this kernel has no cache of always-allowed calls (Linux 5.11 and later)\n"
-                                                : "in the cache: always allowed, so the kernel (5.11 and later) runs no filter\n";
+    table.add({found.cache_before[i].name + " calls in the cache", grouped(found.cache_before[i].count()),
+               grouped(found.cache_after[i].count()), "of " + grouped(found.cache_before[i].allowed.size())});
+  const char* note = found.cache_before.empty()
+                         ? "this kernel has no cache of always-allowed calls (Linux 5.11 and later)\n"
+                         : "in the cache: always allowed, so the kernel (5.11 and later) runs no filter\n";
   return table.text() + note;
 }
 
@@ -174,12 +190,16 @@ std::string summary(const Inspection& found, bool cache_model) {
   const double before = cache_model ? found.cost_before.with_cache : found.cost_before.without_cache;
   const double after = cache_model ? found.cost_after.with_cache : found.cost_after.without_cache;
   const std::size_t redundant = found.redundant_filters();
-  std::string text = fmt::format("{} ({}) can become one program of {} with the same verdict for every call",
-                                 counted(found.filters.size(), "filter"), counted(instructions(found.before), "instruction"),
-                                 counted(found.after.size(), "instruction"));
-  if (redundant > 0) text += fmt::format("; {} of the filters {} no effect beside the others", redundant, redundant == 1 ? "has" : "have");
+  std::string text =
+      fmt::format("{} ({}) can become one program of {} with the same verdict for every call",
+                  counted(found.filters.size(), "filter"), counted(instructions(found.before), "instruction"),
+                  counted(found.after.size(), "instruction"));
+  if (redundant > 0)
+    text +=
+        fmt::format("; {} of the filters {} no effect beside the others", redundant, redundant == 1 ? "has" : "have");
   if (before >= 0.1 && before >= 1.05 * after)
-    text += fmt::format(". A system call then costs {} executed filter instructions on average instead of {}", mean_text(after), mean_text(before));
+    text += fmt::format(". A system call then costs {} executed filter instructions on average instead of {}",
+                        mean_text(after), mean_text(before));
   return text + ".\n";
 }
 
@@ -188,8 +208,11 @@ Json to_json(const explain::Changes& changes) {
   Json json = Json::object();
   for (std::size_t i = 0; i < spaces.size(); ++i) {
     Json calls = Json::array();
-    for (const explain::ChangedCall& call : changes.calls.empty() ? std::vector<explain::ChangedCall>{} : changes.calls[i])
-      calls.push_back({{"call", abi::syscall_label(spaces[i].audit, call.nr)}, {"nr", call.nr}, {"some_arguments", call.for_some_arguments}});
+    for (const explain::ChangedCall& call :
+         changes.calls.empty() ? std::vector<explain::ChangedCall>{} : changes.calls[i])
+      calls.push_back({{"call", abi::syscall_label(spaces[i].audit, call.nr)},
+                       {"nr", call.nr},
+                       {"some_arguments", call.for_some_arguments}});
     json[space_name(spaces[i])] = calls;
   }
   json["elsewhere"] = changes.elsewhere ? cmd::to_json(*changes.elsewhere) : Json();
@@ -197,20 +220,24 @@ Json to_json(const explain::Changes& changes) {
 }
 
 Json to_json(const Share& share, const std::vector<std::string>& labels) {
-  return {{"implied", share.implied}, {"redundant", share.redundant},
+  return {{"implied", share.implied},
+          {"redundant", share.redundant},
           {"duplicate_of", share.duplicate_of ? Json(labels[*share.duplicate_of]) : Json()},
-          {"alone", to_json(share.alone)}, {"beside_the_kept_ones", to_json(share.kept)}};
+          {"alone", to_json(share.alone)},
+          {"beside_the_kept_ones", to_json(share.kept)}};
 }
 
 Json to_json(const std::vector<program::CachedArch>& arches) {
   Json json = Json::object();
-  for (const program::CachedArch& arch : arches) json[arch.name] = {{"cached", arch.count()}, {"numbers", arch.allowed.size()}};
+  for (const program::CachedArch& arch : arches)
+    json[arch.name] = {{"cached", arch.count()}, {"numbers", arch.allowed.size()}};
   return json;
 }
 
 Json to_json(const explain::MeanCost& cost) {
   const auto thousandths = [](double value) { return std::round(value * 1000) / 1000; };
-  return {{"with_cache", thousandths(cost.with_cache)}, {"without_cache", thousandths(cost.without_cache)},
+  return {{"with_cache", thousandths(cost.with_cache)},
+          {"without_cache", thousandths(cost.without_cache)},
           {"running_share", thousandths(cost.running_share)}};
 }
 
@@ -222,7 +249,8 @@ Json layers_json(const Stack& stack, const Inspection& found) {
     Json filters = Json::array();
     std::size_t size = 0;
     for (std::size_t k = 0; k < stack.layers[l].filters.size(); ++k, ++next) {
-      Json filter{{"name", found.filters[next].name}, {"instructions", found.before[next].size()},
+      Json filter{{"name", found.filters[next].name},
+                  {"instructions", found.before[next].size()},
                   {"policy", found.filters[next].policy != nullptr}};
       filter.update(to_json(found.filter_shares[next], labels.filters));
       filters.push_back(std::move(filter));
@@ -241,15 +269,20 @@ Json calls_json(const Inspection& found) {
   Json calls = Json::array();
   for (const explain::TypicalCall& call : found.calls) {
     const explain::CallCost was = explain::cost_of(found.before, call.data), is = explain::cost_of(after, call.data);
-    calls.push_back({{"name", call.name}, {"weight", std::round(call.weight * 1000) / 1000}, {"call", abi::call_text(call.data)},
-                     {"before", was.run.executed_converted}, {"before_cached", was.cached},
-                     {"after", is.run.executed_converted}, {"after_cached", is.cached}});
+    calls.push_back({{"name", call.name},
+                     {"weight", std::round(call.weight * 1000) / 1000},
+                     {"call", abi::call_text(call.data)},
+                     {"before", was.run.executed_converted},
+                     {"before_cached", was.cached},
+                     {"after", is.run.executed_converted},
+                     {"after_cached", is.cached}});
   }
   return calls;
 }
 
 Json to_json(const Session& session, const Stack& stack, const Inspection& found) {
-  const auto side = [](std::size_t filters, std::size_t size, const explain::MeanCost& cost, const std::vector<program::CachedArch>& cache) {
+  const auto side = [](std::size_t filters, std::size_t size, const explain::MeanCost& cost,
+                       const std::vector<program::CachedArch>& cache) {
     return Json{{"filters", filters}, {"instructions", size}, {"cost", to_json(cost)}, {"cache", to_json(cache)}};
   };
   return {{"summary", summary(found, session.options().emit.cache_model)},
@@ -270,7 +303,9 @@ Result<void> inspect_layers(Session& session, const InspectOptions& options) {
   if (session.wants_timings() && !session.output().json) std::fputs(timings_text(stack.timings).c_str(), stderr);
   if (session.output().json) return print_json(to_json(session, stack, found)) == kOk ? Result<void>() : reported();
   const std::string sentence = summary(found, session.options().emit.cache_model);
-  const std::string text = session.output().quiet ? sentence : sentence + '\n' + layers_part(stack, found, options) + '\n' + cost_part(found);
+  const std::string text = session.output().quiet
+                               ? sentence
+                               : sentence + '\n' + layers_part(stack, found, options) + '\n' + cost_part(found);
   if (print(text) != kOk) return reported();
   return {};
 }
@@ -278,9 +313,10 @@ Result<void> inspect_layers(Session& session, const InspectOptions& options) {
 }  // namespace
 
 int run_inspect(int argc, char** argv) {
-  CLI::App app("What a stack of layers, oldest first, is made of: sizes, which calls each filter alone decides, which add\n"
-               "nothing, and what system calls cost now and when the stack is flattened.",
-               "seccompress inspect");
+  CLI::App app(
+      "What a stack of layers, oldest first, is made of: sizes, which calls each filter alone decides, which add\n"
+      "nothing, and what system calls cost now and when the stack is flattened.",
+      "seccompress inspect");
   InspectOptions inspect;
   CompileOptions compile;
   OutputOptions output;

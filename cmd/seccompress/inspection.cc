@@ -15,8 +15,11 @@ Result<std::vector<Share>> shares_of(diagram::Store& store, const std::vector<No
   std::vector<Share> shares(nodes.size());
   std::vector<Node> kept_nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    shares[i] = {contribution.implied[i], contribution.redundant[i], contribution.duplicate_of[i],
-                 explain::changes_between(store, whole, without[i]), {}};
+    shares[i] = {contribution.implied[i],
+                 contribution.redundant[i],
+                 contribution.duplicate_of[i],
+                 explain::changes_between(store, whole, without[i]),
+                 {}};
     if (!shares[i].redundant) kept_nodes.push_back(nodes[i]);
   }
   TRY_ASSIGN(const std::vector<Node> without_kept, merge::without_each(store, kept_nodes));
@@ -42,7 +45,8 @@ Result<void> add_costs(Inspection& found, Stack& stack, Node root, const Pipelin
 }  // namespace
 
 std::size_t Inspection::redundant_filters() const {
-  return static_cast<std::size_t>(std::count_if(filter_shares.begin(), filter_shares.end(), [](const Share& s) { return s.redundant; }));
+  return static_cast<std::size_t>(
+      std::count_if(filter_shares.begin(), filter_shares.end(), [](const Share& s) { return s.redundant; }));
 }
 
 Result<Inspection> inspect_stack(Stack& stack, const PipelineOptions& options) {

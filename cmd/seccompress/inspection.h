@@ -23,8 +23,8 @@ struct Share {
 
 struct Inspection {
   std::vector<explain::Filter> filters;
-  std::vector<program::Code> before;       // what runs without flattening; a policy as our own program for it alone
-  std::size_t policies = 0;                // filters of which that is so
+  std::vector<program::Code> before;  // what runs without flattening; a policy as our own program for it alone
+  std::size_t policies = 0;           // filters of which that is so
   program::Code after;
   std::vector<Share> filter_shares, layer_shares;
   std::vector<explain::TypicalCall> calls;

@@ -18,7 +18,8 @@ void add_read_options(CLI::App& app, CompileOptions& options) {
   app.add_option("--caps", options.caps,
                  "capabilities of the container: names, default, default:podman, default:crio, all, 0xMASK");
   app.add_option("--kernel", options.kernel, "kernel version that profiles are resolved for (default: this one's)");
-  app.add_option("--systemd-version", options.systemd_version, "systemd version that units are read for (default: 252)");
+  app.add_option("--systemd-version", options.systemd_version,
+                 "systemd version that units are read for (default: 252)");
   app.add_option("--runtime", options.runtime, "add what this runtime itself makes of a profile: runc, crun or youki");
   app.add_option("--lint", options.lint, "warnings about profiles: warn (default), error or off")
       ->check(CLI::IsMember({"warn", "error", "off"}).description(""));

@@ -51,7 +51,8 @@ std::string styled(std::string_view text, Style style) {
 
 int print(std::string_view text) {
   if (write_all(STDOUT_FILENO, text)) return kOk;
-  complain({Severity::error, "output", {}, std::string("cannot write to standard output: ") + std::strerror(errno), {}});
+  complain(
+      {Severity::error, "output", {}, std::string("cannot write to standard output: ") + std::strerror(errno), {}});
   return kFailed;
 }
 

@@ -40,8 +40,10 @@ Result<read::Layer> read_pid_layer(const read::LayerSpec& spec, Diagnostics& dia
     filters.push_back({fmt::format("{:02}{}", filters.size(), filter.log ? " (LOG)" : ""), std::move(filter.code)});
   }
   if (logged > 0 && logged < live.size())
-    diagnostics.warning("log-flag", where,
-                        fmt::format("{} of {} filters have SECCOMP_FILTER_FLAG_LOG; one program logs for all or for none", logged, live.size()));
+    diagnostics.warning(
+        "log-flag", where,
+        fmt::format("{} of {} filters have SECCOMP_FILTER_FLAG_LOG; one program logs for all or for none", logged,
+                    live.size()));
   return read::Layer{spec, std::move(filters)};
 }
 

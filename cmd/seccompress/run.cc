@@ -32,7 +32,8 @@ struct RunOptions {
 
 bool is_executable(const std::string& path) {
   struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
 }
 
 // As execvp(3) searches, but before the program is in force.
@@ -89,9 +90,12 @@ Result<void> check_execve(const Stack& stack, const Flat& flat, const Execution&
     if (action == abi::kAllow || action == abi::kLog) continue;
     const std::vector<explain::Filter> filters = filters_of(stack);
     const explain::Explanation found = explain::explain(filters, region.example);
-    const std::string by = !found.winner ? "" : " by " + filter_label(stack, filters[*found.winner]) + " (" +
-                           reason(found.opinions[*found.winner], filters[*found.winner], region.example, true) + ")";
-    return failure(Errc::refused, "the program answers " + abi::to_string(region.verdict) + " to the execve of the command itself" + by +
+    const std::string by =
+        !found.winner ? ""
+                      : " by " + filter_label(stack, filters[*found.winner]) + " (" +
+                            reason(found.opinions[*found.winner], filters[*found.winner], region.example, true) + ")";
+    return failure(Errc::refused, "the program answers " + abi::to_string(region.verdict) +
+                                      " to the execve of the command itself" + by +
                                       "; a layer must allow execve for run");
   }
   return {};
@@ -107,7 +111,8 @@ Result<unsigned> merged_flags(const std::vector<explain::Filter>& filters) {
   };
   for (const explain::Filter& filter : filters)
     if (filter.policy != nullptr && !filter.policy->listener_path.empty())
-      return failure(Errc::refused, filter.name + ": wants a listener at " + filter.policy->listener_path + ", which run cannot provide");
+      return failure(Errc::refused, filter.name + ": wants a listener at " + filter.policy->listener_path +
+                                        ", which run cannot provide");
   return (all_have("SECCOMP_FILTER_FLAG_SPEC_ALLOW") ? SECCOMP_FILTER_FLAG_SPEC_ALLOW : 0U) |
          (all_have("SECCOMP_FILTER_FLAG_LOG") ? SECCOMP_FILTER_FLAG_LOG : 0U);
 }
@@ -124,10 +129,15 @@ int execute(Execution& execution) {
 Result<int> run_command(Session& session, RunOptions& options) {
   if (options.command.empty()) return failure(Errc::malformed, "no command given; LAYER... -- CMD [ARG...]");
   TRY(session.prepare());
-  if (session.options().read.arch != abi::native_arch()) return failure(Errc::refused, "--arch: run works for this machine's architecture only");
+  if (session.options().read.arch != abi::native_arch())
+    return failure(Errc::refused, "--arch: run works for this machine's architecture only");
   const Found found = find_command(options.command.front());
   if (found.failure != 0) {
-    complain({Severity::error, "exec", {}, found.path + (found.failure == kNotFound ? ": not found" : ": not executable"), {}});
+    complain({Severity::error,
+              "exec",
+              {},
+              found.path + (found.failure == kNotFound ? ": not found" : ": not executable"),
+              {}});
     return found.failure;
   }
   TRY_ASSIGN(Stack stack, session.compile(options.layers));
@@ -136,7 +146,8 @@ Result<int> run_command(Session& session, RunOptions& options) {
   TRY_ASSIGN(const unsigned flags, merged_flags(filters_of(stack)));
   Execution execution(found.path, options.command);
   TRY(check_execve(stack, flat, execution));
-  const bool set_no_new_privs = options.no_new_privs.empty() ? !install::has_cap_sys_admin() : options.no_new_privs == "yes";
+  const bool set_no_new_privs =
+      options.no_new_privs.empty() ? !install::has_cap_sys_admin() : options.no_new_privs == "yes";
   TRY(install::install_on_self(flat.program, set_no_new_privs, flags));
   // A failure ends right here: cleaning up could be a call that the program answers with a kill.
   ::_exit(execute(execution));
@@ -145,9 +156,10 @@ Result<int> run_command(Session& session, RunOptions& options) {
 }  // namespace
 
 int run_run(int argc, char** argv) {
-  CLI::App app("Installs the one program that equals the layers, oldest first, on itself and becomes CMD. The exit code is\n"
-               "CMD's; 2: nothing was started, 126: CMD cannot be executed, 127: there is no CMD.",
-               "seccompress run");
+  CLI::App app(
+      "Installs the one program that equals the layers, oldest first, on itself and becomes CMD. The exit code is\n"
+      "CMD's; 2: nothing was started, 126: CMD cannot be executed, 127: there is no CMD.",
+      "seccompress run");
   RunOptions run;
   CompileOptions compile;
   OutputOptions output;

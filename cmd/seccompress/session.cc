@@ -58,7 +58,8 @@ Result<void> Session::prepare() {
     TRY_ASSIGN(options_.read.caps, named("--caps", read::parse_caps(compile_.caps)));
   }
   if (!compile_.systemd_version.empty()) {
-    TRY_ASSIGN(options_.read.systemd_version, named("--systemd-version", read::parse_systemd_version(compile_.systemd_version)));
+    TRY_ASSIGN(options_.read.systemd_version,
+               named("--systemd-version", read::parse_systemd_version(compile_.systemd_version)));
   }
   if (!compile_.weights.empty()) {
     TRY_ASSIGN(const std::string text, read_file(compile_.weights, kMaxWeightsBytes));
@@ -66,7 +67,9 @@ Result<void> Session::prepare() {
   }
   if (!compile_.runtime.empty()) {
     const auto runtime = policy::runtime_from_name(compile_.runtime);
-    if (!runtime) return failure(Errc::malformed, "--runtime: unknown runtime '" + compile_.runtime + "'; known are runc, crun, youki");
+    if (!runtime)
+      return failure(Errc::malformed,
+                     "--runtime: unknown runtime '" + compile_.runtime + "'; known are runc, crun, youki");
     runtime_ = *runtime;
   }
   options_.emit.cache_model = !compile_.no_cache_model;
@@ -100,8 +103,10 @@ Result<read::Layer> Session::read(const std::string& layer) {
 Result<std::vector<read::NamedFilter>> Session::programs_of(read::Layer layer) const {
   if (auto* filters = std::get_if<std::vector<read::NamedFilter>>(&layer.content)) return std::move(*filters);
   std::vector<read::NamedPolicy> policies;
-  if (auto* policy = std::get_if<policy::Policy>(&layer.content)) policies.push_back({read::to_string(layer.spec), std::move(*policy)});
-  else policies = std::move(std::get<std::vector<read::NamedPolicy>>(layer.content));
+  if (auto* policy = std::get_if<policy::Policy>(&layer.content))
+    policies.push_back({read::to_string(layer.spec), std::move(*policy)});
+  else
+    policies = std::move(std::get<std::vector<read::NamedPolicy>>(layer.content));
   std::vector<read::NamedFilter> programs;
   for (read::NamedPolicy& one : policies) {
     Stack stack = make_stack(options_);
@@ -168,13 +173,14 @@ Json Session::host_json() const {
 
 Json to_json(const Timings& timings) {
   const auto tenths = [](double microseconds) { return std::round(microseconds * 10) / 10; };
-  return {{"read", tenths(timings.read)},   {"lower", tenths(timings.lower)},   {"merge", tenths(timings.merge)},
-          {"emit", tenths(timings.emit)},   {"verify", tenths(timings.verify)}, {"total", tenths(timings.total())}};
+  return {{"read", tenths(timings.read)}, {"lower", tenths(timings.lower)},   {"merge", tenths(timings.merge)},
+          {"emit", tenths(timings.emit)}, {"verify", tenths(timings.verify)}, {"total", tenths(timings.total())}};
 }
 
 std::string timings_text(const Timings& t) {
-  return fmt::format("CPU time in us: read {:.0f}, lower {:.0f}, merge {:.0f}, emit {:.0f}, verify {:.0f}; total {:.0f}\n",
-                     t.read, t.lower, t.merge, t.emit, t.verify, t.total());
+  return fmt::format(
+      "CPU time in us: read {:.0f}, lower {:.0f}, merge {:.0f}, emit {:.0f}, verify {:.0f}; total {:.0f}\n", t.read,
+      t.lower, t.merge, t.emit, t.verify, t.total());
 }
 
 }  // namespace seccompress::cmd

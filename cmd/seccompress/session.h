@@ -22,7 +22,8 @@ class Session {
   Result<Stack> compile(const std::vector<std::string>& layers);
   // One layer; a policy as the runtime of --runtime takes it.
   Result<read::Layer> read(const std::string& layer);
-  // The programs that a layer stands for, oldest first: filters as they are, a policy as what flatten makes of it alone.
+  // The programs that a layer stands for, oldest first: filters as they are, a policy as what flatten makes of it
+  // alone.
   Result<std::vector<read::NamedFilter>> programs_of(read::Layer layer) const;
   // Shows what the readers found. An error when warnings count as errors (--lint=error) and there are some.
   Result<void> show_diagnostics();

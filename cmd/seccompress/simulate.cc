@@ -94,8 +94,9 @@ std::string to_text(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     const auto nr = static_cast<std::uint32_t>(row.call.nr);
     const program::Run& run = row.cost.run;
-    table.add({abi::syscall_label(row.call.arch, nr), std::to_string(nr & ~abi::kX32Bit), abi::to_string(run.verdict), grouped(run.executed_converted),
-               grouped(run.executed), grouped(run.loads), row.cost.cached ? "yes" : "no", looked_at(run)});
+    table.add({abi::syscall_label(row.call.arch, nr), std::to_string(nr & ~abi::kX32Bit), abi::to_string(run.verdict),
+               grouped(run.executed_converted), grouped(run.executed), grouped(run.loads),
+               row.cost.cached ? "yes" : "no", looked_at(run)});
   }
   return table.text();
 }
@@ -103,11 +104,18 @@ std::string to_text(const std::vector<Row>& rows) {
 Json to_json(const Session& session, const Programs& programs, const std::vector<Row>& rows) {
   Json calls = Json::array();
   for (const Row& row : rows)
-    calls.push_back({{"call", abi::syscall_label(row.call.arch, static_cast<std::uint32_t>(row.call.nr))}, {"nr", static_cast<std::uint32_t>(row.call.nr)},
-                     {"verdict", abi::to_string(row.cost.run.verdict)}, {"executed_converted", row.cost.run.executed_converted},
-                     {"executed", row.cost.run.executed}, {"loads", row.cost.run.loads}, {"cached", row.cost.cached},
+    calls.push_back({{"call", abi::syscall_label(row.call.arch, static_cast<std::uint32_t>(row.call.nr))},
+                     {"nr", static_cast<std::uint32_t>(row.call.nr)},
+                     {"verdict", abi::to_string(row.cost.run.verdict)},
+                     {"executed_converted", row.cost.run.executed_converted},
+                     {"executed", row.cost.run.executed},
+                     {"loads", row.cost.run.loads},
+                     {"cached", row.cost.cached},
                      {"looks_at", looked_at(row.cost.run)}});
-  return {{"programs", programs.size()}, {"calls", calls}, {"diagnostics", session.diagnostics_json()}, {"host", session.host_json()}};
+  return {{"programs", programs.size()},
+          {"calls", calls},
+          {"diagnostics", session.diagnostics_json()},
+          {"host", session.host_json()}};
 }
 
 Result<program::CacheKernel> cache_kernel(const Session& session, const SimulateOptions& options) {
@@ -116,7 +124,8 @@ Result<program::CacheKernel> cache_kernel(const Session& session, const Simulate
   const read::KernelVersion version = session.options().read.kernel;
   program::CacheKernel kernel = program::cache_kernel(version.major, version.minor);
   if (kernel.numbers == 0 && options.nr_syscalls == 0)
-    return failure(Errc::refused, fmt::format("--cache-report: Linux {}.{} has no such cache (5.11 and later)", version.major, version.minor));
+    return failure(Errc::refused, fmt::format("--cache-report: Linux {}.{} has no such cache (5.11 and later)",
+                                              version.major, version.minor));
   if (options.nr_syscalls > 0) kernel.numbers = options.nr_syscalls;
   if (!options.exempt.empty()) kernel.exempt.clear();
   for (const std::string& name : options.exempt) {
@@ -159,19 +168,25 @@ Result<void> simulate_layers(Session& session, const SimulateOptions& options) {
 }  // namespace
 
 int run_simulate(int argc, char** argv) {
-  CLI::App app("What each system call meets under the flattened layers: verdict, executed instructions (as the kernel\n"
-               "converts them, and classic ones), loads, and whether the kernel's cache answers it.",
-               "seccompress simulate");
+  CLI::App app(
+      "What each system call meets under the flattened layers: verdict, executed instructions (as the kernel\n"
+      "converts them, and classic ones), loads, and whether the kernel's cache answers it.",
+      "seccompress simulate");
   SimulateOptions simulate;
   CompileOptions compile;
   OutputOptions output;
   app.add_option("LAYER", simulate.layers, "[KIND:]LOCATION, oldest first")->required();
-  app.add_option("--syscalls", simulate.syscalls, "names or numbers, commas between (default: all that have a name)")->delimiter(',');
-  app.add_option("--call-arch", simulate.call_arch, "the architecture that the calls come from: x86_64, i386, x32, ... (default: --arch)");
+  app.add_option("--syscalls", simulate.syscalls, "names or numbers, commas between (default: all that have a name)")
+      ->delimiter(',');
+  app.add_option("--call-arch", simulate.call_arch,
+                 "the architecture that the calls come from: x86_64, i386, x32, ... (default: --arch)");
   app.add_flag("--stack", simulate.stack, "the filters as they are, not flattened; a policy as its own program");
   app.add_flag("--cache-report", simulate.cache_report, "the text that /proc/PID/seccomp_cache will have");
-  app.add_option("--nr-syscalls", simulate.nr_syscalls, "NR_syscalls of the kernel (default: as --kernel has it)")->check(CLI::Range(1, 65536));
-  app.add_option("--exempt", simulate.exempt, "calls that the kernel does not show to seccomp, or none (default: as --kernel has it)")->delimiter(',');
+  app.add_option("--nr-syscalls", simulate.nr_syscalls, "NR_syscalls of the kernel (default: as --kernel has it)")
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--exempt", simulate.exempt,
+                 "calls that the kernel does not show to seccomp, or none (default: as --kernel has it)")
+      ->delimiter(',');
   add_read_options(app, compile);
   add_emit_options(app, compile);
   add_output_options(app, output);

@@ -84,8 +84,10 @@ std::vector<Container> live_containers(const std::string& log) {
     at = end + 1;
     if (!container || !is_alive(*container)) continue;
     const auto [found, is_new] = place.try_emplace({container->pid, container->start_time}, all.size());
-    if (is_new) all.push_back(std::move(*container));
-    else all[found->second] = std::move(*container);
+    if (is_new)
+      all.push_back(std::move(*container));
+    else
+      all[found->second] = std::move(*container);
   }
   return all;
 }
@@ -131,8 +133,12 @@ void judge(Host& host, Container& container) {
 }
 
 Json to_json(const Container& container) {
-  return {{"container", container.id}, {"pid", container.pid},           {"runtime", container.runtime},
-          {"route", container.route},  {"program_sha256", container.program}, {"state", container.state},
+  return {{"container", container.id},
+          {"pid", container.pid},
+          {"runtime", container.runtime},
+          {"route", container.route},
+          {"program_sha256", container.program},
+          {"state", container.state},
           {"why", container.why}};
 }
 
@@ -142,7 +148,8 @@ std::string text_of(const Host& host, const std::vector<Container>& containers) 
   Table table(true);
   table.add({"container", "pid", "runtime", "route", "program", "state"});
   for (const Container& c : containers)
-    table.add({c.id, std::to_string(c.pid), c.runtime, c.route, c.program.empty() ? "-" : c.program.substr(0, kHashShown),
+    table.add({c.id, std::to_string(c.pid), c.runtime, c.route,
+               c.program.empty() ? "-" : c.program.substr(0, kHashShown),
                c.state + (c.why.empty() ? "" : " (" + c.why + ")")});
   return text + table.text();
 }

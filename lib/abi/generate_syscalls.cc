@@ -59,8 +59,10 @@ void print_rows(const Rows& rows) {
   for (const auto& [name, numbers] : rows) {
     std::printf("ROW(\"%s\"", name.c_str());
     for (const long long number : numbers)
-      if (number < 0) std::printf(", kNone");
-      else std::printf(", %lldU", number);
+      if (number < 0)
+        std::printf(", kNone");
+      else
+        std::printf(", %lldU", number);
     std::printf(")\n");
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table is systemd_groups.def, sorted by group: made from `systemd-analyze syscall-filter` of Debian 12's 252.39 and
-// from syscall_filter_sets of systemd's src/shared/seccomp-util.c for later versions.
-// Weakness: @known is 252's in every version. Its later additions are names that libseccomp 2.5.4 does not know.
+// The table is systemd_groups.def, sorted by group: made from `systemd-analyze syscall-filter` of Debian 12's 252.39
+// and from syscall_filter_sets of systemd's src/shared/seccomp-util.c for later versions. Weakness: @known is 252's in
+// every version. Its later additions are names that libseccomp 2.5.4 does not know.
 #include "abi/systemd_groups.h"
 
 #include <algorithm>
@@ -25,8 +25,10 @@ constexpr unsigned kDeepest = 4;  // groups nest two deep
 void collect(std::string_view group, unsigned version, unsigned depth, std::vector<std::string_view>& names) {
   if (depth > kDeepest) return;
   for (const std::string_view member : systemd_group_members(group, version))
-    if (member.starts_with('@')) collect(member, version, depth + 1, names);
-    else names.push_back(member);
+    if (member.starts_with('@'))
+      collect(member, version, depth + 1, names);
+    else
+      names.push_back(member);
 }
 
 }  // namespace

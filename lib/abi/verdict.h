@@ -19,8 +19,8 @@ enum class Action : std::uint8_t {
 };
 
 inline constexpr Verdict kKillProcess = 0x80000000U, kKillThread = 0x00000000U, kTrap = 0x00030000U,
-                         kErrno = 0x00050000U, kUserNotif = 0x7fc00000U, kTrace = 0x7ff00000U,
-                         kLog = 0x7ffc0000U, kAllow = 0x7fff0000U;
+                         kErrno = 0x00050000U, kUserNotif = 0x7fc00000U, kTrace = 0x7ff00000U, kLog = 0x7ffc0000U,
+                         kAllow = 0x7fff0000U;
 
 constexpr Verdict action_word(Verdict verdict) { return verdict & 0xffff0000U; }
 constexpr std::uint16_t data(Verdict verdict) { return static_cast<std::uint16_t>(verdict & 0xffffU); }
@@ -37,13 +37,11 @@ Verdict word_of(Action action);
 Verdict normalize(Verdict verdict);
 
 // What the kernel makes of two filters: the smaller action wins, on a tie the newer filter's word stays.
-constexpr Verdict stack(Verdict newer, Verdict older) {
-  return strictness(older) < strictness(newer) ? older : newer;
-}
+constexpr Verdict stack(Verdict newer, Verdict older) { return strictness(older) < strictness(newer) ? older : newer; }
 
 // "ALLOW", "ERRNO(1 EPERM)", "TRACE(7)", "KILL_PROCESS", "0x00060000 (unknown, acts as KILL_PROCESS)".
 std::string to_string(Verdict verdict);
-std::string_view oci_name(Action action);               // "SCMP_ACT_ERRNO"
+std::string_view oci_name(Action action);                      // "SCMP_ACT_ERRNO"
 std::optional<Action> action_from_oci(std::string_view name);  // also "SCMP_ACT_KILL"
 
 // "EPERM" -> 1 and back; names are Linux x86_64's (the OCI world has no others).

@@ -27,9 +27,9 @@ constexpr std::array<std::string_view, 4> kTopLevelKeys = {"linux", "process", "
 bool check_keys(Cursor& cursor, const Value& root) {
   bool fine = true;
   for (const std::string_view key : kTopLevelKeys) fine = no_case_variants(cursor, root, key) && fine;
-  if (const Value* linux_section = root.find("linux")) fine = no_case_variants(cursor, *linux_section, "seccomp") && fine;
-  if (const Value* process = root.find("process"))
-    fine = no_case_variants(cursor, *process, "noNewPrivileges") && fine;
+  if (const Value* linux_section = root.find("linux"))
+    fine = no_case_variants(cursor, *linux_section, "seccomp") && fine;
+  if (const Value* process = root.find("process")) fine = no_case_variants(cursor, *process, "noNewPrivileges") && fine;
   return fine;
 }
 
@@ -39,7 +39,8 @@ bool read_seccomp(Cursor& cursor, const Value& seccomp, Config& config) {
   if (!cursor.expect(seccomp, Kind::object)) return false;
   const Value* action = seccomp.find("defaultAction");
   const Value* syscalls = seccomp.find("syscalls");
-  config.has_seccomp = (action != nullptr && !action->text.empty()) || (syscalls != nullptr && !syscalls->elements.empty());
+  config.has_seccomp =
+      (action != nullptr && !action->text.empty()) || (syscalls != nullptr && !syscalls->elements.empty());
   const Value* listener = seccomp.find("listenerPath");
   if (listener == nullptr || listener->kind == Kind::null) return true;
   const std::string* path = cursor.string(*listener);

@@ -13,9 +13,9 @@
 namespace seccompress::bundle {
 
 struct Config {
-  bool has_seccomp = false;       // linux.seccomp is there and means something (runc: an empty one disables it)
-  bool no_new_privs = false;      // process.noNewPrivileges
-  std::string listener_path;      // linux.seccomp.listenerPath
+  bool has_seccomp = false;   // linux.seccomp is there and means something (runc: an empty one disables it)
+  bool no_new_privs = false;  // process.noNewPrivileges
+  std::string listener_path;  // linux.seccomp.listenerPath
   std::map<std::string, std::string> annotations;
 };
 

@@ -47,9 +47,12 @@ class Reader {
       }
       const std::string& key = member.first.Scalar();
       const auto known = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == key; });
-      if (known == keys.end()) error(member.first, "unknown key '" + key + "' in " + name, "known: " + names(keys));
-      else if (!seen.insert(key).second) error(member.first, "the key '" + key + "' is there twice");
-      else known->fill(member.second);
+      if (known == keys.end())
+        error(member.first, "unknown key '" + key + "' in " + name, "known: " + names(keys));
+      else if (!seen.insert(key).second)
+        error(member.first, "the key '" + key + "' is there twice");
+      else
+        known->fill(member.second);
     }
   }
 
@@ -116,7 +119,8 @@ void read_selection(Reader& reader, const YAML::Node& node, Settings& settings) 
                  const auto text = reader.text(value, "annotation");
                  if (!text) return;
                  const std::size_t equals = text->find('=');
-                 if (equals == std::string::npos || equals == 0) return reader.error(value, "annotation is not KEY=VALUE");
+                 if (equals == std::string::npos || equals == 0)
+                   return reader.error(value, "annotation is not KEY=VALUE");
                  selection.key = text->substr(0, equals);
                  selection.value = text->substr(equals + 1);
                }},

@@ -138,8 +138,8 @@ Result<bool> trusted_file_exists(const std::string& path) {
 }
 
 Result<UniqueFd> open_trusted_log(const std::string& path) {
-  TRY_ASSIGN(UniqueFd fd, open_trusted(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
-                                                 O_NOCTTY, 0600));
+  TRY_ASSIGN(UniqueFd fd,
+             open_trusted(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600));
   TRY_ASSIGN(const struct ::stat status, regular_file(fd.get(), path));
   (void)status;
   return fd;

@@ -69,7 +69,8 @@ bool check_yaml(const std::string& text, const std::string& file, std::size_t ma
     std::istringstream input(text);
     YAML::Parser parser(input);
     Guard guard(max_depth, max_events);
-    while (parser.HandleNextDocument(guard)) {}
+    while (parser.HandleNextDocument(guard)) {
+    }
     return true;
   } catch (const Refused& refused) {
     diagnostics.error("yaml-refused", place(file, refused.mark), refused.what + " is not accepted here");

@@ -266,8 +266,7 @@ Node Store::stack(Node newer, Node older) {
 
 // ---- Cursor: the runs of a node as seen from one level --------------------------------------------------------
 
-Store::Cursor::Cursor(const Store& store, Node node, std::uint8_t level)
-    : whole_(node), next_(0), end_(0) {
+Store::Cursor::Cursor(const Store& store, Node node, std::uint8_t level) : whole_(node), next_(0), end_(0) {
   if (store.level(node) != level) return;
   next_ = store.nodes_[node].first;
   end_ = next_ + store.nodes_[node].count;

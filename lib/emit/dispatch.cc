@@ -71,7 +71,8 @@ OpId build(CodeGraph& graph, Ranges ranges, double size_cost) {
   join_equal_neighbours(ranges);
   if (ranges.size() == 1) return ranges.front().exit;
   if (ranges.size() <= HotLine::kMaxRanges) return HotLine(std::move(ranges), size_cost).emit(graph);
-  if (ranges.size() <= kLongLine) return HotLine(coarse(graph, Line(std::move(ranges), size_cost)), size_cost).emit(graph);
+  if (ranges.size() <= kLongLine)
+    return HotLine(coarse(graph, Line(std::move(ranges), size_cost)), size_cost).emit(graph);
   const auto upper = ranges.begin() + static_cast<std::ptrdiff_t>(middle(ranges));
   const std::uint32_t bound = upper->first;
   const OpId low = build(graph, Ranges(ranges.begin(), upper), size_cost);

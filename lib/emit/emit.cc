@@ -30,14 +30,14 @@ using diagram::Node;
 using diagram::Piece;
 using diagram::Store;
 
-constexpr std::size_t kMaxOps = 16384;        // each reachable one is an instruction; 4096 is the end
+constexpr std::size_t kMaxOps = 16384;  // each reachable one is an instruction; 4096 is the end
 constexpr std::size_t kMaxCompilations = 65536;
-constexpr std::size_t kMaxBitTests = 512;     // each looks at 64 cofactors
-constexpr std::size_t kFewRanges = 3;         // at most two tests: nothing beats that
-constexpr std::size_t kPlainNumbers = 1024;   // ranges of nr or arch that a search may have without a second thought
-constexpr std::size_t kPlainArgument = 24;    // likewise of an argument word
+constexpr std::size_t kMaxBitTests = 512;    // each looks at 64 cofactors
+constexpr std::size_t kFewRanges = 3;        // at most two tests: nothing beats that
+constexpr std::size_t kPlainNumbers = 1024;  // ranges of nr or arch that a search may have without a second thought
+constexpr std::size_t kPlainArgument = 24;   // likewise of an argument word
 constexpr std::size_t kMaxRanges = 4096;
-constexpr std::size_t kFewExits = 8;          // beyond that no mask is looked for
+constexpr std::size_t kFewExits = 8;  // beyond that no mask is looked for
 // What an instruction is worth in tests executed per call: little on the native architecture, more elsewhere.
 constexpr double kSizeCost = 0.05;
 constexpr double kForeignSizeCost = 0.3;
@@ -53,8 +53,7 @@ struct Holding {
 
 class Compiler {
  public:
-  Compiler(Store& store, const Options& options)
-      : store_(store), options_(options) {}
+  Compiler(Store& store, const Options& options) : store_(store), options_(options) {}
 
   Result<program::Code> run(Node root) {
     // A diagram that does not test arch is weighed as the native one's.
@@ -213,7 +212,8 @@ class Compiler {
   // more so, and that decides at once.
   OpId test_bits(std::uint32_t value, std::uint32_t clear, OpId in, OpId out) {
     const std::uint32_t first = std::bit_floor(value), second = value & ~first;
-    const OpId rest = second != 0 ? graph_.jump(BPF_JSET, second, in, out, 0.5) : graph_.jump(BPF_JSET, clear, out, in, 0.5);
+    const OpId rest =
+        second != 0 ? graph_.jump(BPF_JSET, second, in, out, 0.5) : graph_.jump(BPF_JSET, clear, out, in, 0.5);
     return graph_.jump(BPF_JSET, first, rest, out, 0.25);
   }
 

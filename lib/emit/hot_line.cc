@@ -101,7 +101,8 @@ OpId HotLine::emit(CodeGraph& graph, std::size_t i, std::size_t j, std::size_t h
     case Move::split: break;
   }
   const std::size_t k = move.split;
-  const auto lower_holes = static_cast<std::size_t>(std::count(gone.begin(), gone.begin() + static_cast<std::ptrdiff_t>(k - i + 1), true));
+  const auto lower_holes =
+      static_cast<std::size_t>(std::count(gone.begin(), gone.begin() + static_cast<std::ptrdiff_t>(k - i + 1), true));
   double upper = weight_of(part(k + 1, j));
   for (std::size_t at = k + 1; at <= j; ++at)
     if (gone.at(at - i)) upper -= ranges_[at].weight;

@@ -28,8 +28,12 @@ class HotLine {
     Move move = Move::chain;
     std::uint8_t split = 0;
   };
-  const Best& best(std::size_t i, std::size_t j, std::size_t h) const { return best_[(i * ranges_.size() + j) * (kMaxHoles + 1) + h]; }
-  Best& best(std::size_t i, std::size_t j, std::size_t h) { return best_[(i * ranges_.size() + j) * (kMaxHoles + 1) + h]; }
+  const Best& best(std::size_t i, std::size_t j, std::size_t h) const {
+    return best_[(i * ranges_.size() + j) * (kMaxHoles + 1) + h];
+  }
+  Best& best(std::size_t i, std::size_t j, std::size_t h) {
+    return best_[(i * ranges_.size() + j) * (kMaxHoles + 1) + h];
+  }
   // Indices of the heaviest singles in [i, j], heaviest first, at most kMaxHoles.
   std::size_t heaviest(std::size_t i, std::size_t j, std::size_t* found) const;
   void solve(std::size_t i, std::size_t j);

@@ -22,7 +22,7 @@
 namespace seccompress::emit {
 namespace {
 
-constexpr std::uint32_t kReach = 255;  // jt and jf are 8 bits
+constexpr std::uint32_t kReach = 255;          // jt and jf are 8 bits
 constexpr double kWorthAnInstruction = 0.004;  // executed instructions saved per run of the program
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
@@ -43,9 +43,7 @@ class Writer {
  private:
   bool placed(OpId id) const { return place_of_[id] != kNowhere; }
   // Instructions between the next one written and the operation.
-  std::uint32_t distance(OpId id) const {
-    return static_cast<std::uint32_t>(reversed_.size()) - 1 - place_of_[id];
-  }
+  std::uint32_t distance(OpId id) const { return static_cast<std::uint32_t>(reversed_.size()) - 1 - place_of_[id]; }
   bool is_return(OpId id) const { return BPF_CLASS(graph_.op(id).code) == BPF_RET; }
   bool is_jump(OpId id) const { return BPF_CLASS(graph_.op(id).code) == BPF_JMP; }
 

@@ -72,8 +72,7 @@ std::vector<std::pair<std::string, double>> read_rows(std::string_view text, con
       diagnostics->error("weights-row", {file, line, 0, {}}, "not a row NAME WEIGHT nor one of strace -c");
     }
     if (parsed && diagnostics != nullptr && !abi::is_syscall_name(parsed->first))
-      diagnostics->warning("unknown-syscall", {file, line, 0, {}},
-                           "unknown system call " + std::string(parsed->first));
+      diagnostics->warning("unknown-syscall", {file, line, 0, {}}, "unknown system call " + std::string(parsed->first));
   }
   return rows;
 }

@@ -41,7 +41,7 @@ class Weights {
   NumberWeights numbers(std::uint32_t audit_arch) const;
 
  private:
-  using Rows = std::vector<std::pair<std::string, double>>;  // call name, weight
+  using Rows = std::vector<std::pair<std::string, double>>;      // call name, weight
   std::shared_ptr<const Rows> rows_ = std::make_shared<Rows>();  // options are copied, tables are not
 };
 

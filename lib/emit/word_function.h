@@ -24,8 +24,8 @@ std::size_t runs_of(const diagram::Store& store, diagram::Node node, abi::Word w
 // All values that lead to one exit, summed up. They are exactly {v : (v & mask) == value} iff is_cube().
 struct ExitValues {
   diagram::Node exit;
-  std::uint32_t all_ones;   // bits set in every value
-  std::uint32_t any_ones;   // bits set in some value
+  std::uint32_t all_ones;  // bits set in every value
+  std::uint32_t any_ones;  // bits set in some value
   std::uint64_t count;
 
   std::uint32_t mask() const { return ~(all_ones ^ any_ones); }

@@ -21,10 +21,10 @@ namespace {
 using diagram::Node;
 using diagram::Store;
 
-constexpr std::uint8_t kFirstLevel = 8;         // arch and nr come before
-constexpr std::size_t kMaxIntervals = 12;       // shown as one set
-constexpr int kMaxMaskBits = 8;                 // values of v & mask that are tried
-constexpr std::size_t kMaxListedExits = 8;      // in "none of"
+constexpr std::uint8_t kFirstLevel = 8;     // arch and nr come before
+constexpr std::size_t kMaxIntervals = 12;   // shown as one set
+constexpr int kMaxMaskBits = 8;             // values of v & mask that are tried
+constexpr std::size_t kMaxListedExits = 8;  // in "none of"
 
 std::uint8_t level_of_value(unsigned value) { return static_cast<std::uint8_t>(kFirstLevel + 8 * value); }
 unsigned shift_of(std::uint8_t level) { return 56U - 8U * (level % 8U); }
@@ -42,7 +42,9 @@ struct Bits {
     smallest = std::min(smallest, other.smallest);
   }
   std::uint64_t mask() const { return ~(all_ones ^ any_ones); }
-  bool is_cube() const { return std::popcount(mask()) > 0 && count == std::uint64_t{1} << (64 - std::popcount(mask())); }
+  bool is_cube() const {
+    return std::popcount(mask()) > 0 && count == std::uint64_t{1} << (64 - std::popcount(mask()));
+  }
 };
 
 class ValueWalk {
@@ -89,7 +91,8 @@ class ValueWalk {
       for (unsigned byte = first; byte <= run.last; ++byte) all &= byte, any |= byte;
       for (const auto& [exit, bits] : below)
         result[exit].add({bits.all_ones | all << shift_of(level), bits.any_ones | any << shift_of(level),
-                          bits.count * (run.last - first + 1U), bits.smallest | std::uint64_t{first} << shift_of(level)});
+                          bits.count * (run.last - first + 1U),
+                          bits.smallest | std::uint64_t{first} << shift_of(level)});
       first = run.last + 1U;
     }
     return result;
@@ -180,8 +183,10 @@ class ValueWalk {
     return base | std::uint64_t{last} << shift | ((std::uint64_t{1} << shift) - 1);
   }
   static void join(std::vector<Interval>& intervals, std::uint64_t first, std::uint64_t last) {
-    if (!intervals.empty() && intervals.back().last + 1 == first) intervals.back().last = last;
-    else intervals.push_back({first, last});
+    if (!intervals.empty() && intervals.back().last + 1 == first)
+      intervals.back().last = last;
+    else
+      intervals.push_back({first, last});
   }
 
   // Bits of the value on which the exit depends.

@@ -11,10 +11,10 @@
 
 namespace seccompress::explain {
 
-inline constexpr unsigned kValues = 7;              // a0..a5, the instruction pointer
+inline constexpr unsigned kValues = 7;  // a0..a5, the instruction pointer
 inline constexpr unsigned kInstructionPointer = 6;
-std::string value_name(unsigned value);             // "a0", ..., "ip"
-std::string number_text(std::uint64_t number);      // below 10 in decimal, else in hex
+std::string value_name(unsigned value);         // "a0", ..., "ip"
+std::string number_text(std::uint64_t number);  // below 10 in decimal, else in hex
 std::uint64_t read_value(const abi::SeccompData& data, unsigned value);
 void write_value(abi::SeccompData& data, unsigned value, std::uint64_t number);
 

@@ -25,15 +25,18 @@ abi::SeccompData typical_data(const diagram::Store& store, diagram::Node root, s
 
 }  // namespace
 
-std::vector<TypicalCall> typical_calls(const diagram::Store& store, diagram::Node root, const emit::Weights& weights, abi::Arch arch) {
+std::vector<TypicalCall> typical_calls(const diagram::Store& store, diagram::Node root, const emit::Weights& weights,
+                                       abi::Arch arch) {
   const std::uint32_t audit = abi::facts(arch).audit;
   const emit::NumberWeights numbers = weights.numbers(audit);
   std::vector<TypicalCall> calls;
   for (std::uint32_t nr = 0; nr < kNumbers; ++nr) {
     const std::string_view name = abi::syscall_name(audit, nr);
-    if (!name.empty()) calls.push_back({typical_data(store, root, audit, nr), std::string(name), numbers.of_range(nr, nr)});
+    if (!name.empty())
+      calls.push_back({typical_data(store, root, audit, nr), std::string(name), numbers.of_range(nr, nr)});
   }
-  std::stable_sort(calls.begin(), calls.end(), [](const TypicalCall& a, const TypicalCall& b) { return a.weight > b.weight; });
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const TypicalCall& a, const TypicalCall& b) { return a.weight > b.weight; });
   return calls;
 }
 

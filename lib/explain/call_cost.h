@@ -20,7 +20,8 @@ struct TypicalCall {
   double weight = 0;
 };
 // Heaviest first. Arguments: the smallest that `root` allows, 0 where it allows none.
-std::vector<TypicalCall> typical_calls(const diagram::Store& store, diagram::Node root, const emit::Weights& weights, abi::Arch arch);
+std::vector<TypicalCall> typical_calls(const diagram::Store& store, diagram::Node root, const emit::Weights& weights,
+                                       abi::Arch arch);
 
 struct CallCost {
   program::Run run;

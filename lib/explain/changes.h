@@ -24,8 +24,8 @@ struct ChangedCall {
   bool for_some_arguments;  // for others the verdict stays
 };
 struct Changes {
-  std::vector<std::vector<ChangedCall>> calls;   // one list a space, ascending
-  std::optional<abi::SeccompData> elsewhere;     // a call outside all spaces that changes
+  std::vector<std::vector<ChangedCall>> calls;  // one list a space, ascending
+  std::optional<abi::SeccompData> elsewhere;    // a call outside all spaces that changes
   bool any() const;
 };
 Changes changes_between(diagram::Store& store, diagram::Node before, diagram::Node after);

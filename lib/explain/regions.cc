@@ -43,8 +43,10 @@ class RegionWalk {
 
  private:
   void add(abi::Verdict verdict) {
-    if (result_.regions.size() == kMaxRegions) result_.complete = false;
-    else result_.regions.push_back({verdict, example_, when_});
+    if (result_.regions.size() == kMaxRegions)
+      result_.complete = false;
+    else
+      result_.regions.push_back({verdict, example_, when_});
   }
 
   // The exit that the known value takes.

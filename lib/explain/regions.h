@@ -21,13 +21,13 @@ struct PartialCall {
 
 struct Region {
   abi::Verdict verdict = abi::kKillProcess;
-  abi::SeccompData example{};      // one call of the region; values that do not matter are 0
-  std::vector<std::string> when;   // conditions that all hold; empty: always
+  abi::SeccompData example{};     // one call of the region; values that do not matter are 0
+  std::vector<std::string> when;  // conditions that all hold; empty: always
 };
 
 struct Regions {
-  std::vector<Region> regions;     // disjoint, together every call; strictest first
-  bool complete = true;            // false: more than kMaxRegions, the last ones are left out
+  std::vector<Region> regions;  // disjoint, together every call; strictest first
+  bool complete = true;         // false: more than kMaxRegions, the last ones are left out
 };
 Regions regions_of(const diagram::Store& store, diagram::Node root, const PartialCall& call);
 

@@ -112,7 +112,8 @@ class Seized {
       const pid_t seen = ::waitpid(pid_, &status, __WALL | WNOHANG);
       if (seen < 0 && errno != EINTR) return errno_failure(process(pid_) + ": waiting for its stop");
       if (seen == pid_) return note_stop(status);
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
       if (left.count() <= 0)
         return failure({ETIMEDOUT, std::generic_category()}, process(pid_) + ": it does not stop to be read");
       child.wait(left);
@@ -147,7 +148,8 @@ Result<std::vector<LiveFilter>> read_filters(pid_t pid) {
     if (length < 0 && errno == ENOENT) return filters;
     if (length < 0) return filter_failure(pid, index);
     if (length == 0 || static_cast<std::size_t>(length) > program::kMaxInstructions)
-      return failure(Errc::malformed, process(pid) + ": the kernel tells of a filter of " + std::to_string(length) + " instructions");
+      return failure(Errc::malformed,
+                     process(pid) + ": the kernel tells of a filter of " + std::to_string(length) + " instructions");
     LiveFilter filter{program::Code(static_cast<std::size_t>(length)), log_flag(pid, index)};
     if (trace(PTRACE_SECCOMP_GET_FILTER, pid, index, filter.code.data()) != length) return filter_failure(pid, index);
     filters.push_back(std::move(filter));

@@ -52,12 +52,14 @@ std::string filters_text(const std::vector<LiveFilter>& filters) {
   return std::to_string(filters.size()) + (filters.size() == 1 ? " filter" : " filters");
 }
 
-tl::unexpected<Error> threads_differ(pid_t pid, pid_t first, const std::vector<LiveFilter>& a, pid_t second, const std::vector<LiveFilter>& b) {
+tl::unexpected<Error> threads_differ(pid_t pid, pid_t first, const std::vector<LiveFilter>& a, pid_t second,
+                                     const std::vector<LiveFilter>& b) {
   const std::string process = std::to_string(pid);
-  return failure(Errc::refused, "process " + process + ": its threads have different filters: thread " + std::to_string(first) + " has " +
-                                    filters_text(a) + ", thread " + std::to_string(second) + " has " + filters_text(b) +
-                                    (a.size() == b.size() ? ", others" : "") + "; name one thread: pid:" + process + "/" + std::to_string(first) +
-                                    " or pid:" + process + "/" + std::to_string(second));
+  return failure(Errc::refused, "process " + process + ": its threads have different filters: thread " +
+                                    std::to_string(first) + " has " + filters_text(a) + ", thread " +
+                                    std::to_string(second) + " has " + filters_text(b) +
+                                    (a.size() == b.size() ? ", others" : "") + "; name one thread: pid:" + process +
+                                    "/" + std::to_string(first) + " or pid:" + process + "/" + std::to_string(second));
 }
 
 }  // namespace
@@ -65,7 +67,8 @@ tl::unexpected<Error> threads_differ(pid_t pid, pid_t first, const std::vector<L
 Result<std::vector<LiveFilter>> read_process_stack(pid_t pid) {
   TRY_ASSIGN(std::set<pid_t> threads, threads_of(pid));
   if (!leads_its_threads(pid))
-    return failure(Errc::refused, "process " + std::to_string(pid) + ": is a thread of another process; name it as pid:PID/TID");
+    return failure(Errc::refused,
+                   "process " + std::to_string(pid) + ": is a thread of another process; name it as pid:PID/TID");
   TRY_ASSIGN(std::vector<LiveFilter> filters, read_live_stack(pid));
   std::set<pid_t> seen{pid};
   for (bool more = true; more;) {
@@ -73,7 +76,9 @@ Result<std::vector<LiveFilter>> read_process_stack(pid_t pid) {
     for (const pid_t thread : threads) {
       if (!seen.insert(thread).second) continue;
       more = true;
-      if (seen.size() > kMaxThreads) return failure(Errc::budget, "process " + std::to_string(pid) + ": more than " + std::to_string(kMaxThreads) + " threads");
+      if (seen.size() > kMaxThreads)
+        return failure(Errc::budget,
+                       "process " + std::to_string(pid) + ": more than " + std::to_string(kMaxThreads) + " threads");
       auto other = read_live_stack(thread);
       if (!other && other.error().code == std::errc::no_such_process) continue;
       if (!other) return tl::unexpected(std::move(other).error());
@@ -87,7 +92,8 @@ Result<std::vector<LiveFilter>> read_process_stack(pid_t pid) {
 Result<std::vector<LiveFilter>> read_thread_stack(pid_t pid, pid_t thread) {
   TRY_ASSIGN(const std::set<pid_t> threads, threads_of(pid));
   if (!threads.contains(thread))
-    return failure({ESRCH, std::generic_category()}, "process " + std::to_string(pid) + ": has no thread " + std::to_string(thread));
+    return failure({ESRCH, std::generic_category()},
+                   "process " + std::to_string(pid) + ": has no thread " + std::to_string(thread));
   return read_live_stack(thread);
 }
 

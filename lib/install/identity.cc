@@ -48,8 +48,8 @@ Result<void> check_ancestry(pid_t init_parent) {
     TRY_ASSIGN(const ProcessStat stat, read_stat(ancestor));
     ancestor = stat.parent;
   }
-  return failure(Errc::refused, "its parent, process " + std::to_string(init_parent) +
-                                    ", is not the runtime that started this hook");
+  return failure(Errc::refused,
+                 "its parent, process " + std::to_string(init_parent) + ", is not the runtime that started this hook");
 }
 
 bool has_ended(int pidfd) {
@@ -136,7 +136,8 @@ Result<void> still_the_same(const Identity& identity) {
 }
 
 bool traced_by_our_own(const Identity& identity, std::string_view comm) {
-  struct ::stat theirs {}, ours {};
+  struct ::stat theirs {
+  }, ours{};
   if (identity.tracer == 0 || ::stat(proc_path(identity.tracer, "exe").c_str(), &theirs) != 0 ||
       ::stat("/proc/self/exe", &ours) != 0)
     return false;

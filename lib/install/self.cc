@@ -36,7 +36,8 @@ bool has_cap_sys_admin() {
 Result<void> install_on_self(const program::VerifiedProgram& program, bool set_no_new_privs, unsigned flags) {
   if (set_no_new_privs && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return refused("prctl(PR_SET_NO_NEW_PRIVS)");
   // The kernel only reads it. No copy: freeing one could be a call.
-  const sock_fprog input{static_cast<unsigned short>(program.code().size()), const_cast<sock_filter*>(program.code().data())};
+  const sock_fprog input{static_cast<unsigned short>(program.code().size()),
+                         const_cast<sock_filter*>(program.code().data())};
   if (flags == 0) {
     if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &input, 0, 0) != 0) return refused("prctl(PR_SET_SECCOMP)");
   } else if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &input) != 0) {

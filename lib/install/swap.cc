@@ -74,9 +74,12 @@ bool run_to(Tracee& tracee, Stop::Kind kind, Stop& stop) {
     stop = tracee.wait();
     if (stop.kind == kind) return true;
     bool going = false;
-    if (stop.kind == Stop::Kind::group) going = tracee.listen();
-    else if (stop.kind == Stop::Kind::trap) going = tracee.resume();
-    else if (stop.kind == Stop::Kind::signal) going = tracee.resume(static_cast<int>(stop.value));  // SIGSTOP
+    if (stop.kind == Stop::Kind::group)
+      going = tracee.listen();
+    else if (stop.kind == Stop::Kind::trap)
+      going = tracee.resume();
+    else if (stop.kind == Stop::Kind::signal)
+      going = tracee.resume(static_cast<int>(stop.value));  // SIGSTOP
     if (!going) return false;
   }
 }
@@ -138,8 +141,8 @@ const char* place(Tracee& tracee, const Attempt& attempt, program::CodeView code
   return "the mapped memory could not be written";
 }
 
-bool newest_filter_is(const Tracee& tracee, int count, program::CodeView code,
-                      std::span<program::Instruction> scratch, bool& compared) {
+bool newest_filter_is(const Tracee& tracee, int count, program::CodeView code, std::span<program::Instruction> scratch,
+                      bool& compared) {
   const long length = tracee.read_filter(static_cast<unsigned>(count - 1), scratch);
   compared = length >= 0;
   // EACCES: this process is filtered itself; EINVAL/EIO: the kernel lacks CONFIG_CHECKPOINT_RESTORE.
@@ -159,16 +162,17 @@ SwapOutcome judge(const Tracee& tracee, const Attempt& attempt, program::CodeVie
   if (value == -EINVAL && flags != 0 && outcome.filters == filters_before) {
     // crun: "on EINVAL and no listener it retries with flags 0". Its memory has to be its own again.
     outcome.kind = SwapOutcome::Kind::retry;
-    if (code.size() <= attempt.code.size() &&
-        !write_program(tracee, attempt.fprog, attempt.instructions, attempt.code))
+    if (code.size() <= attempt.code.size() && !write_program(tracee, attempt.fprog, attempt.instructions, attempt.code))
       return failed("its memory could not be restored", errno);
     return outcome;
   }
   if (!call_succeeded(value, flags)) return outcome;
-  if (outcome.filters != filters_before + 1) outcome.what = "the number of filters did not grow by exactly one";
+  if (outcome.filters != filters_before + 1)
+    outcome.what = "the number of filters did not grow by exactly one";
   else if (!newest_filter_is(tracee, outcome.filters, code, scratch, outcome.bytes_compared))
     outcome.what = "the newest filter is not the program that was put there";
-  else outcome.kind = SwapOutcome::Kind::installed;
+  else
+    outcome.kind = SwapOutcome::Kind::installed;
   return outcome;
 }
 
@@ -184,8 +188,10 @@ const char* save(const Tracee& tracee, Saved& saved, std::int64_t& error) {
   if (saved.filters < 0) return "its filters could not be counted";
   error = 0;
   const char* what = nullptr;
-  if (!tracee.registers(saved.registers)) what = "its registers could not be read";
-  else if (!tracee.block_signals(saved.signals)) what = "its signals could not be blocked";
+  if (!tracee.registers(saved.registers))
+    what = "its registers could not be read";
+  else if (!tracee.block_signals(saved.signals))
+    what = "its signals could not be blocked";
   if (what != nullptr) error = errno;
   return what;
 }
@@ -224,9 +230,8 @@ bool run_again(Tracee& tracee, const Call& call, const user_regs_struct& origina
 CallKind classify(const Call& call) {
   if (call.arch == kNativeArch && (call.nr & kX32Bit) == 0)
     return classify_numbers(call, call.nr, SYS_seccomp, SYS_prctl);
-  const CallKind foreign = call.arch == kNativeArch
-                               ? classify_numbers(call, call.nr & ~kX32Bit, SYS_seccomp, SYS_prctl)
-                               : classify_numbers(call, call.nr, kSeccompI386, kPrctlI386);
+  const CallKind foreign = call.arch == kNativeArch ? classify_numbers(call, call.nr & ~kX32Bit, SYS_seccomp, SYS_prctl)
+                                                    : classify_numbers(call, call.nr, kSeccompI386, kPrctlI386);
   return foreign == CallKind::other ? CallKind::other : CallKind::foreign_install;
 }
 
@@ -265,13 +270,14 @@ std::optional<Attempt> read_attempt(const Tracee& tracee, const Call& call) {
   return attempt;
 }
 
-SwapOutcome swap(Tracee& tracee, const Attempt& attempt, const program::VerifiedProgram& program,
-                 std::uint32_t flags, std::span<program::Instruction> scratch) {
+SwapOutcome swap(Tracee& tracee, const Attempt& attempt, const program::VerifiedProgram& program, std::uint32_t flags,
+                 std::span<program::Instruction> scratch) {
   Saved saved;
   Stop stop;
   std::int64_t error = 0;
   if (const char* what = save(tracee, saved, error)) return failed(what, error);
-  if (const char* what = install(tracee, attempt, program.view(), flags, saved, stop, error)) return failed(what, error);
+  if (const char* what = install(tracee, attempt, program.view(), flags, saved, stop, error))
+    return failed(what, error);
   user_regs_struct registers = saved.registers;
   registers.rax = static_cast<std::uint64_t>(stop.value);
   if (!tracee.set_registers(registers)) return failed("its registers could not be restored", errno);
@@ -286,7 +292,8 @@ SwapOutcome inject(Tracee& tracee, const Call& call, const program::VerifiedProg
   Stop stop;
   std::int64_t error = 0;
   if (const char* what = save(tracee, saved, error)) return failed(what, error);
-  if (const char* what = install(tracee, nothing, program.view(), flags, saved, stop, error)) return failed(what, error);
+  if (const char* what = install(tracee, nothing, program.view(), flags, saved, stop, error))
+    return failed(what, error);
   SwapOutcome outcome = judge(tracee, nothing, program.view(), flags, stop.value, saved.filters, scratch);
   if (outcome.kind == SwapOutcome::Kind::retry) outcome.kind = SwapOutcome::Kind::failed;  // there is nobody to retry
   if (outcome.kind != SwapOutcome::Kind::installed) return outcome;

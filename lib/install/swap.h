@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The install call: recognising it (or the place where one is missing), reading what it would install, and making it install our program instead.
+// The install call: recognising it (or the place where one is missing), reading what it would install, and making it
+// install our program instead.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct Attempt {
   CallKind kind = CallKind::other;
   Call call;
   std::uint32_t flags = 0;
-  std::uint64_t fprog = 0;         // addresses in the tracee
+  std::uint64_t fprog = 0;  // addresses in the tracee
   std::uint64_t instructions = 0;
   program::Code code;
 };
@@ -55,8 +56,8 @@ struct SwapOutcome {
 
 // `tracee` is at the entry stop of `attempt`. Afterwards it is at the exit stop, its registers what they would be
 // after the call of its own. scratch: kMaxInstructions instructions for the comparison.
-SwapOutcome swap(Tracee& tracee, const Attempt& attempt, const program::VerifiedProgram& program,
-                 std::uint32_t flags, std::span<program::Instruction> scratch);
+SwapOutcome swap(Tracee& tracee, const Attempt& attempt, const program::VerifiedProgram& program, std::uint32_t flags,
+                 std::span<program::Instruction> scratch);
 
 // `tracee` is at the entry stop of `call`, which installs nothing. Afterwards the program is installed and the tracee
 // is at the entry stop of the same call again, nothing of it changed.

@@ -48,8 +48,7 @@ void drain(int children) {
 }
 
 std::string seize_hint(int error) {
-  if (error == EPERM)
-    return " (CAP_SYS_PTRACE is missing, another tracer has it, or kernel.yama.ptrace_scope is 3)";
+  if (error == EPERM) return " (CAP_SYS_PTRACE is missing, another tracer has it, or kernel.yama.ptrace_scope is 3)";
   return {};
 }
 
@@ -81,16 +80,19 @@ Result<Tracee> Tracee::seize(pid_t pid, int pidfd, int watchdog, int children, b
   tracee.status_ = std::move(status);
   if (trace(PTRACE_INTERRUPT, pid, 0, 0) != 0) return errno_failure(name + ": PTRACE_INTERRUPT");
   Stop first = tracee.wait();
-  while (first.kind == Stop::Kind::signal && tracee.resume(static_cast<int>(first.value)))
-    first = tracee.wait();
+  while (first.kind == Stop::Kind::signal && tracee.resume(static_cast<int>(first.value))) first = tracee.wait();
   if (first.kind == Stop::Kind::trap) return tracee;
   // A group stop: init was being stopped while we came. Not a state to start from.
   return failure(Errc::refused, name + ": did not stop when it was interrupted");
 }
 
 Tracee::Tracee(Tracee&& other) noexcept
-    : pid_(other.pid_), pidfd_(other.pidfd_), watchdog_(other.watchdog_), children_(other.children_),
-      status_(std::move(other.status_)), attached_(std::exchange(other.attached_, false)) {}
+    : pid_(other.pid_),
+      pidfd_(other.pidfd_),
+      watchdog_(other.watchdog_),
+      children_(other.children_),
+      status_(std::move(other.status_)),
+      attached_(std::exchange(other.attached_, false)) {}
 
 Tracee::~Tracee() {
   if (attached_) kill();
@@ -105,8 +107,10 @@ Stop Tracee::wait() {
     pollfd fds[2] = {{.fd = children_, .events = POLLIN, .revents = 0},
                      {.fd = watchdog_, .events = POLLIN, .revents = 0}};
     if (::poll(fds, 2, -1) < 0) continue;
-    if (fds[0].revents != 0) drain(children_);
-    else if (fds[1].revents != 0) return Stop{.kind = Stop::Kind::timeout, .call = {}, .value = 0};
+    if (fds[0].revents != 0)
+      drain(children_);
+    else if (fds[1].revents != 0)
+      return Stop{.kind = Stop::Kind::timeout, .call = {}, .value = 0};
   }
 }
 

@@ -134,10 +134,9 @@ class Walk {
   }
 
   void install(const Attempt& attempt, const Decision& decision) {
-    const SwapOutcome outcome =
-        attempt.kind == CallKind::other
-            ? inject(tracee_, attempt.call, *decision.program, decision.flags, scratch_)
-            : swap(tracee_, attempt, *decision.program, decision.flags, scratch_);
+    const SwapOutcome outcome = attempt.kind == CallKind::other
+                                    ? inject(tracee_, attempt.call, *decision.program, decision.flags, scratch_)
+                                    : swap(tracee_, attempt, *decision.program, decision.flags, scratch_);
     if (outcome.kind == SwapOutcome::Kind::installed) {
       fault_point("checked");
       ending_.filters = outcome.filters;

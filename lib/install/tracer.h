@@ -18,9 +18,9 @@ namespace seccompress::install {
 // What to do with one install call.
 struct Decision {
   enum class Kind : std::uint8_t {
-    install,       // put `program` in its place
-    let_through,   // leave the runtime's own (observing, or on_failure: runtime-profile)
-    refuse,        // end the container
+    install,      // put `program` in its place
+    let_through,  // leave the runtime's own (observing, or on_failure: runtime-profile)
+    refuse,       // end the container
   };
   Kind kind = Kind::refuse;
   std::optional<program::VerifiedProgram> program;  // for install

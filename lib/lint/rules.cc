@@ -50,8 +50,9 @@ void shadowed(const Policy& policy, Diagnostics& diagnostics) {
       const auto found = deciding.find(name);
       if (!counts(policy, rule) || found == deciding.end() || found->second == &rule) continue;
       if (found->second->verdict == rule.verdict) continue;
-      diagnostics.warning("lint-shadowed", rule.where, "this rule for " + name + " is never asked: the unconditional one " +
-                                                           place(found->second->where) + " decides",
+      diagnostics.warning("lint-shadowed", rule.where,
+                          "this rule for " + name + " is never asked: the unconditional one " +
+                              place(found->second->where) + " decides",
                           "remove one of the two, or give the other its conditions");
     }
 }
@@ -70,9 +71,10 @@ void or_turned(const Policy& policy, Diagnostics& diagnostics) {
     const bool same_entry = last != nullptr && last->line == rule.where.line && last->pointer == rule.where.pointer;
     last = &rule.where;
     if (same_entry) continue;
-    diagnostics.warning("lint-or-turned", rule.where,
-                        "an argument occurs twice: runtimes match " + names_of(rule) + " when ANY of the conditions holds",
-                        "write each condition as an entry of its own, or use one condition per argument");
+    diagnostics.warning(
+        "lint-or-turned", rule.where,
+        "an argument occurs twice: runtimes match " + names_of(rule) + " when ANY of the conditions holds",
+        "write each condition as an entry of its own, or use one condition per argument");
   }
 }
 

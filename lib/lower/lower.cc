@@ -48,8 +48,10 @@ class PieceList {
   void up_to(std::uint32_t last, Node node) {
     if (covered_ && pieces_.back().last >= last) return;
     covered_ = true;
-    if (!pieces_.empty() && pieces_.back().node == node) pieces_.back().last = last;
-    else pieces_.push_back({last, node});
+    if (!pieces_.empty() && pieces_.back().node == node)
+      pieces_.back().last = last;
+    else
+      pieces_.push_back({last, node});
   }
   // `filler` below `value`, then `node` at it.
   void at(std::uint32_t value, Node node, Node filler) {
@@ -86,7 +88,9 @@ Node one_of(diagram::Store& store, unsigned index, std::span<const std::uint64_t
 class PolicyLowering {
  public:
   PolicyLowering(const policy::Policy& policy, diagram::Store& store)
-      : policy_(policy), store_(store), default_(store.terminal(policy.default_verdict)),
+      : policy_(policy),
+        store_(store),
+        default_(store.terminal(policy.default_verdict)),
         bad_arch_(store.terminal(policy.bad_arch_verdict)) {}
 
   Result<Node> run() {
@@ -218,7 +222,8 @@ class PolicyLowering {
   Node lower_value_set(std::span<const Call> calls, Node otherwise) {
     std::vector<std::uint64_t> values;
     values.reserve(calls.size());
-    for (const Call& call : calls) values.push_back(call.rule->all_of[0].value & (low_words_ ? UINT32_MAX : UINT64_MAX));
+    for (const Call& call : calls)
+      values.push_back(call.rule->all_of[0].value & (low_words_ ? UINT32_MAX : UINT64_MAX));
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
     const Node yes = store_.terminal(calls[0].rule->verdict);
@@ -230,7 +235,8 @@ class PolicyLowering {
     std::vector<policy::Condition> conditions = call.rule->all_of;
     if (call.multiplexed) {
       std::erase_if(conditions, [](const policy::Condition& condition) { return condition.index == 0; });
-      conditions.push_back({.index = 0, .op = policy::Operator::eq, .value = *call.multiplexed, .value_two = 0, .where = {}});
+      conditions.push_back(
+          {.index = 0, .op = policy::Operator::eq, .value = *call.multiplexed, .value_two = 0, .where = {}});
     }
     std::stable_sort(conditions.begin(), conditions.end(),
                      [](const policy::Condition& a, const policy::Condition& b) { return a.index > b.index; });

@@ -89,26 +89,24 @@ Code condition_code(const Condition& condition) {
   const Instruction high = load(abi::arg_high(condition.index));
   const Instruction low = load(abi::arg_low(condition.index));
   switch (condition.op) {
-    case Operator::eq:
-      return {high, jump_if(BPF_JEQ, v.high, 0, kFails), low, jump_if(BPF_JEQ, v.low, kHolds, kFails)};
-    case Operator::ne:
-      return {high, jump_if(BPF_JEQ, v.high, 0, kHolds), low, jump_if(BPF_JEQ, v.low, kFails, kHolds)};
+    case Operator::eq: return {high, jump_if(BPF_JEQ, v.high, 0, kFails), low, jump_if(BPF_JEQ, v.low, kHolds, kFails)};
+    case Operator::ne: return {high, jump_if(BPF_JEQ, v.high, 0, kHolds), low, jump_if(BPF_JEQ, v.low, kFails, kHolds)};
     case Operator::gt:
-      return {high, jump_if(BPF_JGT, v.high, kHolds, 0), jump_if(BPF_JEQ, v.high, 0, kFails),
-              low, jump_if(BPF_JGT, v.low, kHolds, kFails)};
+      return {high, jump_if(BPF_JGT, v.high, kHolds, 0), jump_if(BPF_JEQ, v.high, 0, kFails), low,
+              jump_if(BPF_JGT, v.low, kHolds, kFails)};
     case Operator::ge:
-      return {high, jump_if(BPF_JGT, v.high, kHolds, 0), jump_if(BPF_JEQ, v.high, 0, kFails),
-              low, jump_if(BPF_JGE, v.low, kHolds, kFails)};
+      return {high, jump_if(BPF_JGT, v.high, kHolds, 0), jump_if(BPF_JEQ, v.high, 0, kFails), low,
+              jump_if(BPF_JGE, v.low, kHolds, kFails)};
     case Operator::lt:
-      return {high, jump_if(BPF_JGT, v.high, kFails, 0), jump_if(BPF_JEQ, v.high, 0, kHolds),
-              low, jump_if(BPF_JGE, v.low, kFails, kHolds)};
+      return {high, jump_if(BPF_JGT, v.high, kFails, 0), jump_if(BPF_JEQ, v.high, 0, kHolds), low,
+              jump_if(BPF_JGE, v.low, kFails, kHolds)};
     case Operator::le:
-      return {high, jump_if(BPF_JGT, v.high, kFails, 0), jump_if(BPF_JEQ, v.high, 0, kHolds),
-              low, jump_if(BPF_JGT, v.low, kFails, kHolds)};
+      return {high, jump_if(BPF_JGT, v.high, kFails, 0), jump_if(BPF_JEQ, v.high, 0, kHolds), low,
+              jump_if(BPF_JGT, v.low, kFails, kHolds)};
     case Operator::masked_eq: {
       const Halves datum = halves(condition.value_two & condition.value);
       return {high, masked(v.high), jump_if(BPF_JEQ, datum.high, 0, kFails),
-              low, masked(v.low), jump_if(BPF_JEQ, datum.low, kHolds, kFails)};
+              low,  masked(v.low),  jump_if(BPF_JEQ, datum.low, kHolds, kFails)};
     }
   }
   return {};
@@ -122,8 +120,10 @@ void resolve_targets(Code& code, std::size_t behind) {
     const std::size_t holds = code.size() - at - 1;
     CHECK(holds + behind < kHolds);
     for (std::uint8_t* target : {&code[at].jt, &code[at].jf}) {
-      if (*target == kHolds) *target = static_cast<std::uint8_t>(holds);
-      else if (*target == kFails) *target = static_cast<std::uint8_t>(holds + behind);
+      if (*target == kHolds)
+        *target = static_cast<std::uint8_t>(holds);
+      else if (*target == kFails)
+        *target = static_cast<std::uint8_t>(holds + behind);
     }
   }
 }
@@ -154,7 +154,8 @@ Candidates candidates_of(const Policy& policy, abi::Arch arch) {
     for (const std::uint32_t number : rule.numbers) candidates[number].push_back({&rule, std::nullopt});
     for (const std::string& name : rule.names) {
       if (const auto number = abi::syscall_number(arch, name)) candidates[*number].push_back({&rule, std::nullopt});
-      if (const auto through = abi::multiplexed_call(arch, name)) candidates[through->number].push_back({&rule, through->call});
+      if (const auto through = abi::multiplexed_call(arch, name))
+        candidates[through->number].push_back({&rule, through->call});
     }
   }
   return candidates;
@@ -163,7 +164,8 @@ Candidates candidates_of(const Policy& policy, abi::Arch arch) {
 Code candidate_code(const Candidate& candidate, bool low_words) {
   std::vector<Condition> conditions;
   if (candidate.multiplexed)
-    conditions.push_back({.index = 0, .op = Operator::eq, .value = *candidate.multiplexed, .value_two = 0, .where = {}});
+    conditions.push_back(
+        {.index = 0, .op = Operator::eq, .value = *candidate.multiplexed, .value_two = 0, .where = {}});
   for (const Condition& condition : candidate.rule->all_of)
     if (!candidate.multiplexed || condition.index != 0) conditions.push_back(condition);
   for (Condition& condition : conditions) condition.low_word = condition.low_word || low_words;

@@ -32,7 +32,9 @@ std::vector<Node> suffixes(Store& store, std::span<const Node> layers) {
 
 bool looser(abi::Verdict left, abi::Verdict right) { return abi::strictness(left) > abi::strictness(right); }
 bool stricter(abi::Verdict left, abi::Verdict right) { return abi::strictness(left) < abi::strictness(right); }
-bool other_data(abi::Verdict left, abi::Verdict right) { return left != right && !looser(left, right) && !stricter(left, right); }
+bool other_data(abi::Verdict left, abi::Verdict right) {
+  return left != right && !looser(left, right) && !stricter(left, right);
+}
 
 Order order_of(const Comparison& comparison) {
   if (comparison.left_looser && comparison.left_stricter) return Order::incomparable;
@@ -53,7 +55,7 @@ Result<Contribution> contribution(Store& store, std::span<const Node> layers) {
   Contribution result;
   const std::vector<Node> newer = suffixes(store, layers);
   const Node whole = newer.front();
-  Node older = store.terminal(abi::kAllow);      // all layers before i
+  Node older = store.terminal(abi::kAllow);       // all layers before i
   Node older_kept = store.terminal(abi::kAllow);  // those that greedy removal kept
   std::unordered_map<Node, std::size_t> first_of;
   for (std::size_t i = 0; i < layers.size(); ++i) {

@@ -145,8 +145,8 @@ std::vector<std::uint64_t> interesting_values(const Condition& condition) {
   constexpr std::uint64_t kHigh = std::uint64_t{1} << 32;
   std::vector<std::uint64_t> values;
   const auto around = [&](std::uint64_t value) {
-    for (const std::uint64_t near : {value, value - 1, value + 1, value ^ kHigh, (value ^ kHigh) - 1, value & 0xffffffffU,
-                                     value | 0xffffffff00000000U})
+    for (const std::uint64_t near : {value, value - 1, value + 1, value ^ kHigh, (value ^ kHigh) - 1,
+                                     value & 0xffffffffU, value | 0xffffffff00000000U})
       values.push_back(near);
   };
   values.push_back(0);

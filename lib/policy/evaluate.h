@@ -31,7 +31,8 @@ struct Decision {
   abi::Verdict verdict = abi::kKillProcess;
   Ground ground = Ground::default_verdict;
   const Rule* rule = nullptr;
-  std::size_t naming = 0;  // rules that name the call and give another verdict than the default, whether they hold or not
+  std::size_t naming =
+      0;  // rules that name the call and give another verdict than the default, whether they hold or not
 };
 Decision decide(const Policy& policy, const abi::SeccompData& data);
 bool holds(const Condition& condition, std::uint64_t argument);

@@ -26,8 +26,9 @@ struct Condition {
   bool low_word = false;  // compares the low 32 bits alone, as libseccomp does on 32-bit architectures
 };
 
-// One entry of `syscalls`: for each name, `verdict` when all conditions hold; at most one condition an argument. The reader has already split
-// entries whose argument index occurs twice (they mean OR): such a rule has one condition and or_turned set.
+// One entry of `syscalls`: for each name, `verdict` when all conditions hold; at most one condition an argument. The
+// reader has already split entries whose argument index occurs twice (they mean OR): such a rule has one condition and
+// or_turned set.
 struct Rule {
   std::vector<std::string> names;
   abi::Verdict verdict = abi::kKillThread;
@@ -44,10 +45,10 @@ struct Policy {
   abi::Verdict default_verdict = abi::kKillThread;
   abi::Verdict bad_arch_verdict = abi::kKillThread;  // libseccomp's SCMP_FLTATR_ACT_BADARCH default
   std::vector<abi::Arch> architectures;              // each once; native always there
-  bool native_added = false;                         // the profile does not list it: it is first, put there by the reader
-  std::vector<Rule> rules;                           // in order
-  std::vector<std::string> flags;                    // SECCOMP_FILTER_FLAG_*
-  bool flags_present = false;                        // absent and [] differ (runtimes.md 2.1)
+  bool native_added = false;       // the profile does not list it: it is first, put there by the reader
+  std::vector<Rule> rules;         // in order
+  std::vector<std::string> flags;  // SECCOMP_FILTER_FLAG_*
+  bool flags_present = false;      // absent and [] differ (runtimes.md 2.1)
   std::string listener_path;
   // Numbers above this answer ERRNO(ENOSYS) before any rule, per AUDIT word (runc's stub); set by
   // apply_runtime only.

@@ -8,7 +8,7 @@
 
 namespace seccompress::policy {
 
-std::string_view operator_name(Operator op);    // "ne", ..., "masked-eq"
+std::string_view operator_name(Operator op);        // "ne", ..., "masked-eq"
 std::string to_string(const Condition& condition);  // "a0 == 0x10", "a1 & 0xf == 0x3"
 std::string to_string(const Policy& policy);
 

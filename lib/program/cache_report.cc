@@ -38,10 +38,13 @@ CacheKernel cache_kernel(unsigned major, unsigned minor) {
   return kernel;
 }
 
-std::size_t CachedArch::count() const { return static_cast<std::size_t>(std::count(allowed.begin(), allowed.end(), true)); }
+std::size_t CachedArch::count() const {
+  return static_cast<std::size_t>(std::count(allowed.begin(), allowed.end(), true));
+}
 
 std::vector<CachedArch> predict_cache(std::span<const Code> filters, const CacheKernel& kernel) {
-  std::vector<CachedArch> arches{{"x86_64", abi::facts(abi::Arch::x86_64).audit, {}}, {"ia32", abi::facts(abi::Arch::x86).audit, {}}};
+  std::vector<CachedArch> arches{{"x86_64", abi::facts(abi::Arch::x86_64).audit, {}},
+                                 {"ia32", abi::facts(abi::Arch::x86).audit, {}}};
   for (CachedArch& arch : arches)
     for (std::uint32_t nr = 0; nr < kernel.numbers; ++nr)
       arch.allowed.push_back(std::all_of(filters.begin(), filters.end(),

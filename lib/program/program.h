@@ -23,9 +23,9 @@ using Instruction = ::sock_filter;
 using Code = std::vector<Instruction>;  // raw: nothing is promised about it until check() said yes
 using CodeView = std::span<const Instruction>;
 
-inline constexpr std::size_t kMaxInstructions = 4096;      // BPF_MAXINSNS
-inline constexpr std::uint32_t kMaxChainLength = 32768;    // kernel/seccomp.c MAX_INSNS_PER_PATH, converted
-inline constexpr std::uint32_t kChainPenalty = 4;          // per older filter
+inline constexpr std::size_t kMaxInstructions = 4096;    // BPF_MAXINSNS
+inline constexpr std::uint32_t kMaxChainLength = 32768;  // kernel/seccomp.c MAX_INSNS_PER_PATH, converted
+inline constexpr std::uint32_t kChainPenalty = 4;        // per older filter
 
 // Bytes of a .bpf file. Errors (Errc::malformed): empty, not a multiple of 8. No length limit of its own.
 Result<Code> from_bytes(std::string_view bytes, const std::string& name);
@@ -45,8 +45,8 @@ struct Run {
   std::uint32_t executed = 0;            // classic instructions
   std::uint32_t executed_converted = 0;  // eBPF instructions without the prologue (design section 6)
   std::uint32_t loads = 0;
-  std::uint16_t words = 0;               // bit w: abi::Word w was loaded
-  std::uint32_t last = 0;                // index of the instruction that ended the run
+  std::uint16_t words = 0;  // bit w: abi::Word w was loaded
+  std::uint32_t last = 0;   // index of the instruction that ended the run
 };
 
 // Runs checked code. Kernel semantics: A = X = 0 at entry, LEN is 64, division by X = 0 returns 0.

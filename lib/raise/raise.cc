@@ -28,7 +28,7 @@ using program::CodeView;
 using program::Instruction;
 
 constexpr std::size_t kMaxStates = 1U << 16;
-constexpr std::size_t kMaxWork = std::size_t{1} << 25;  // intervals pushed through comparisons
+constexpr std::size_t kMaxWork = std::size_t{1} << 25;         // intervals pushed through comparisons
 constexpr std::uint32_t kDataSize = sizeof(abi::SeccompData);  // what LD LEN loads
 
 // What the accumulator holds: a constant, or (word & mask) with a non-zero mask.
@@ -68,8 +68,8 @@ struct Step {
 };
 
 tl::unexpected<Error> inexact(std::uint32_t pc, const char* what) {
-  return failure(Errc::inexact, "instruction " + std::to_string(pc) + ": " + what +
-                                    " cannot become a decision diagram");
+  return failure(Errc::inexact,
+                 "instruction " + std::to_string(pc) + ": " + what + " cannot become a decision diagram");
 }
 
 bool is_comparison(std::uint16_t code) {

@@ -12,7 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-tl::unexpected<Error> refuse(Diagnostics& diagnostics, std::string_view code, const std::string& folder, std::string what) {
+tl::unexpected<Error> refuse(Diagnostics& diagnostics, std::string_view code, const std::string& folder,
+                             std::string what) {
   diagnostics.error(code, {.file = folder, .line = 0, .column = 0, .pointer = {}}, std::move(what));
   return reported();
 }
@@ -25,7 +26,8 @@ Result<std::vector<std::string>> list_files(const std::string& folder, Diagnosti
     const std::string name = entry->path().filename().string();
     if (!name.ends_with(".bpf")) continue;
     std::error_code kind_status;
-    if (!entry->is_regular_file(kind_status)) return refuse(diagnostics, "dir-entry", folder + '/' + name, "is not a regular file");
+    if (!entry->is_regular_file(kind_status))
+      return refuse(diagnostics, "dir-entry", folder + '/' + name, "is not a regular file");
     names.push_back(name);
     if (names.size() > kMaxFilters)
       return refuse(diagnostics, "dir-size", folder, "more than " + std::to_string(kMaxFilters) + " filters");

@@ -33,12 +33,13 @@ class DockerProfile {
   DockerProfile(json::Cursor& cursor, const Options& options) : cursor_(cursor), options_(options) {}
 
   policy::Policy read(const Value& profile) {
-    cursor_.check_keys(profile, {"defaultAction", "defaultErrnoRet", "defaultErrno", "architectures", "archMap", "flags",
-                                 "listenerPath", "listenerMetadata", "syscalls", "comment"});
+    cursor_.check_keys(profile, {"defaultAction", "defaultErrnoRet", "defaultErrno", "architectures", "archMap",
+                                 "flags", "listenerPath", "listenerMetadata", "syscalls", "comment"});
     ProfileReader reader(cursor_, options_);
-    policy::Policy policy = reader.read(
-        profile, {.string_errnos = true, .single_name = true, .native_token = true,
-                  .applies = [this](const Value& entry) { return applies(entry); }});
+    policy::Policy policy = reader.read(profile, {.string_errnos = true,
+                                                  .single_name = true,
+                                                  .native_token = true,
+                                                  .applies = [this](const Value& entry) { return applies(entry); }});
     read_architectures(reader, policy, profile);
     reader.add_native(policy);
     return policy;
@@ -51,7 +52,8 @@ class DockerProfile {
     const bool has_list = !absent(list) && !list->elements.empty();
     const bool has_map = !absent(map) && !map->elements.empty();
     if (has_list && has_map) {
-      cursor_.error("architectures-and-archmap", *map, "\"architectures\" and \"archMap\" exclude each other", "keep one");
+      cursor_.error("architectures-and-archmap", *map, "\"architectures\" and \"archMap\" exclude each other",
+                    "keep one");
       return;
     }
     if (!absent(list)) reader.add_architectures(policy, *list, true);
@@ -69,13 +71,15 @@ class DockerProfile {
       if (text == nullptr || found || abi::arch_from_oci(*text) != options_.arch) continue;
       found = true;
       reader.add_architecture(policy, *name, false);
-      if (const Value* subs = entry.find("subArchitectures"); !absent(subs)) reader.add_architectures(policy, *subs, false);
+      if (const Value* subs = entry.find("subArchitectures"); !absent(subs))
+        reader.add_architectures(policy, *subs, false);
     }
   }
 
   // nullopt: reported.
   std::optional<bool> applies(const Value& entry) {
-    cursor_.check_keys(entry, {"names", "name", "action", "errnoRet", "errno", "args", "comment", "includes", "excludes"});
+    cursor_.check_keys(entry,
+                       {"names", "name", "action", "errnoRet", "errno", "args", "comment", "includes", "excludes"});
     const auto excludes = read_filter(entry.find("excludes"));
     const auto includes = read_filter(entry.find("includes"));
     if (!excludes || !includes) return std::nullopt;
@@ -87,7 +91,8 @@ class DockerProfile {
            (filter.min_kernel && options_.kernel >= *filter.min_kernel);
   }
   bool is_included(const Filter& filter) const {
-    return (filter.arches.empty() || lists_machine(filter)) && std::all_of(filter.caps.begin(), filter.caps.end(), held()) &&
+    return (filter.arches.empty() || lists_machine(filter)) &&
+           std::all_of(filter.caps.begin(), filter.caps.end(), held()) &&
            !(filter.min_kernel && options_.kernel < *filter.min_kernel);
   }
 
@@ -95,7 +100,8 @@ class DockerProfile {
     return [this](const std::string& cap) { return options_.caps.count(cap) > 0; };
   }
   bool lists_machine(const Filter& filter) const {
-    return std::find(filter.arches.begin(), filter.arches.end(), abi::facts(options_.arch).docker) != filter.arches.end();
+    return std::find(filter.arches.begin(), filter.arches.end(), abi::facts(options_.arch).docker) !=
+           filter.arches.end();
   }
 
   std::optional<Filter> read_filter(const Value* object) {
@@ -103,7 +109,8 @@ class DockerProfile {
     if (absent(object)) return filter;
     if (!cursor_.expect(*object, Kind::object)) return std::nullopt;
     cursor_.check_keys(*object, {"caps", "arches", "minKernel"});
-    if (!read_strings(*object, "arches", filter.arches) || !read_strings(*object, "caps", filter.caps)) return std::nullopt;
+    if (!read_strings(*object, "arches", filter.arches) || !read_strings(*object, "caps", filter.caps))
+      return std::nullopt;
     warn_unknown_caps(*object);
     const Value* kernel = object->find("minKernel");
     if (absent(kernel)) return filter;

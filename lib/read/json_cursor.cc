@@ -58,10 +58,14 @@ constexpr std::string_view kNumberBytes = "0123456789+-.eE";
 std::string escape_pointer_token(std::string_view key) {
   std::string token;
   for (const char c : key) {
-    if (c == '~') token += "~0";
-    else if (c == '/') token += "~1";
-    else if (static_cast<unsigned char>(c) >= ' ') token += c;
-    else token += '?';  // a raw control character would reach the reader's terminal
+    if (c == '~')
+      token += "~0";
+    else if (c == '/')
+      token += "~1";
+    else if (static_cast<unsigned char>(c) >= ' ')
+      token += c;
+    else
+      token += '?';  // a raw control character would reach the reader's terminal
   }
   return token;
 }
@@ -82,8 +86,10 @@ const Member* duplicate_key(const std::vector<Member>& members) {
 
 // nlohmann's text without its own prefix: its line and column are ours already.
 std::string grammar_message(std::string_view text) {
-  if (const auto at = text.find("syntax error"); at != std::string_view::npos) text.remove_prefix(at);
-  else if (const auto end = text.find("] "); end != std::string_view::npos) text.remove_prefix(end + 2);
+  if (const auto at = text.find("syntax error"); at != std::string_view::npos)
+    text.remove_prefix(at);
+  else if (const auto end = text.find("] "); end != std::string_view::npos)
+    text.remove_prefix(end + 2);
   std::string message;
   for (const char c : text.substr(0, 160)) message += c >= ' ' && c != 0x7f ? c : '?';
   return message;
@@ -207,10 +213,12 @@ class TreeBuilder {
 std::optional<Fault> refuse_encoding(std::string_view text) {
   if (text.size() > kMaxInputBytes)
     return Fault{0, "json-size", "larger than " + std::to_string(kMaxInputBytes) + " bytes", {}};
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return Fault{0, "json-empty", "the input is empty", {}};
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return Fault{0, "json-empty", "the input is empty", {}};
   if (text.starts_with("\xef\xbb\xbf"))
     return Fault{0, "json-encoding", "begins with a byte order mark", "save it as UTF-8 without one"};
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") || text.substr(0, 4).find('\0') != std::string_view::npos)
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") ||
+      text.substr(0, 4).find('\0') != std::string_view::npos)
     return Fault{0, "json-encoding", "is not UTF-8 text (it looks like UTF-16, UTF-32 or binary)", "save it as UTF-8"};
   // nlohmann's lexer takes a zero byte for the end of the text and would not look at what follows it.
   if (const auto zero = text.find('\0'); zero != std::string_view::npos)
@@ -383,7 +391,8 @@ void Cursor::check_keys(const Value& object, std::initializer_list<std::string_v
     const auto* near = std::find_if(known.begin(), known.end(),
                                     [&](std::string_view key) { return equal_ignoring_case(key, member.key); });
     if (near == known.end())
-      diagnostics_.warning("unknown-key", document_.locate(member), "unknown key " + in_quotes(member.key) + " is ignored");
+      diagnostics_.warning("unknown-key", document_.locate(member),
+                           "unknown key " + in_quotes(member.key) + " is ignored");
     else
       diagnostics_.error("key-case", document_.locate(member),
                          "key " + in_quotes(member.key) + " means something to runc and nothing to crun",

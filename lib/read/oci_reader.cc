@@ -30,7 +30,8 @@ const Value* child(json::Cursor& cursor, const Value& object, std::string_view k
 }
 
 bool is_config(const Value& root) {
-  return root.find("ociVersion") != nullptr || root.find("linux") != nullptr || root.case_variant_of("linux") != nullptr;
+  return root.find("ociVersion") != nullptr || root.find("linux") != nullptr ||
+         root.case_variant_of("linux") != nullptr;
 }
 
 const Value* find_profile(json::Cursor& cursor, const Value& root) {

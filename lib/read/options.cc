@@ -11,13 +11,47 @@
 namespace seccompress::read {
 namespace {
 
-constexpr std::array<std::string_view, 41> kCapabilities = {
-    "CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP",
-    "LINUX_IMMUTABLE", "NET_BIND_SERVICE", "NET_BROADCAST", "NET_ADMIN", "NET_RAW", "IPC_LOCK", "IPC_OWNER",
-    "SYS_MODULE", "SYS_RAWIO", "SYS_CHROOT", "SYS_PTRACE", "SYS_PACCT", "SYS_ADMIN", "SYS_BOOT", "SYS_NICE",
-    "SYS_RESOURCE", "SYS_TIME", "SYS_TTY_CONFIG", "MKNOD", "LEASE", "AUDIT_WRITE", "AUDIT_CONTROL", "SETFCAP",
-    "MAC_OVERRIDE", "MAC_ADMIN", "SYSLOG", "WAKE_ALARM", "BLOCK_SUSPEND", "AUDIT_READ", "PERFMON", "BPF",
-    "CHECKPOINT_RESTORE"};
+constexpr std::array<std::string_view, 41> kCapabilities = {"CHOWN",
+                                                            "DAC_OVERRIDE",
+                                                            "DAC_READ_SEARCH",
+                                                            "FOWNER",
+                                                            "FSETID",
+                                                            "KILL",
+                                                            "SETGID",
+                                                            "SETUID",
+                                                            "SETPCAP",
+                                                            "LINUX_IMMUTABLE",
+                                                            "NET_BIND_SERVICE",
+                                                            "NET_BROADCAST",
+                                                            "NET_ADMIN",
+                                                            "NET_RAW",
+                                                            "IPC_LOCK",
+                                                            "IPC_OWNER",
+                                                            "SYS_MODULE",
+                                                            "SYS_RAWIO",
+                                                            "SYS_CHROOT",
+                                                            "SYS_PTRACE",
+                                                            "SYS_PACCT",
+                                                            "SYS_ADMIN",
+                                                            "SYS_BOOT",
+                                                            "SYS_NICE",
+                                                            "SYS_RESOURCE",
+                                                            "SYS_TIME",
+                                                            "SYS_TTY_CONFIG",
+                                                            "MKNOD",
+                                                            "LEASE",
+                                                            "AUDIT_WRITE",
+                                                            "AUDIT_CONTROL",
+                                                            "SETFCAP",
+                                                            "MAC_OVERRIDE",
+                                                            "MAC_ADMIN",
+                                                            "SYSLOG",
+                                                            "WAKE_ALARM",
+                                                            "BLOCK_SUSPEND",
+                                                            "AUDIT_READ",
+                                                            "PERFMON",
+                                                            "BPF",
+                                                            "CHECKPOINT_RESTORE"};
 
 constexpr std::string_view kPrefix = "CAP_";
 
@@ -67,17 +101,18 @@ bool is_capability(std::string_view name) {
 }
 
 Caps docker_default_caps() {
-  return named({"CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "MKNOD", "NET_RAW", "SETGID", "SETUID", "SETFCAP", "SETPCAP",
-                "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE"});
+  return named({"CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "MKNOD", "NET_RAW", "SETGID", "SETUID", "SETFCAP",
+                "SETPCAP", "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE"});
 }
 
 Result<Caps> parse_caps(std::string_view text) {
   if (text == "default" || text == "default:docker") return docker_default_caps();
   if (text == "default:podman")
-    return named({"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP",
-                  "SETUID", "SYS_CHROOT"});
+    return named({"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETFCAP", "SETGID",
+                  "SETPCAP", "SETUID", "SYS_CHROOT"});
   if (text == "default:crio")
-    return named({"CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "SETGID", "SETUID", "SETPCAP", "NET_BIND_SERVICE", "KILL"});
+    return named(
+        {"CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "SETGID", "SETUID", "SETPCAP", "NET_BIND_SERVICE", "KILL"});
   if (text == "all") return parse_mask("1ffffffffff");
   if (text == "none") return Caps();
   if (text.starts_with("0x") || text.starts_with("0X")) return parse_mask(text.substr(2));

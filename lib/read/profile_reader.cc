@@ -29,9 +29,12 @@ struct OperatorName {
   Operator op;
 };
 constexpr std::array kOperators = {
-    OperatorName{"SCMP_CMP_NE", Operator::ne}, OperatorName{"SCMP_CMP_LT", Operator::lt},
-    OperatorName{"SCMP_CMP_LE", Operator::le}, OperatorName{"SCMP_CMP_EQ", Operator::eq},
-    OperatorName{"SCMP_CMP_GE", Operator::ge}, OperatorName{"SCMP_CMP_GT", Operator::gt},
+    OperatorName{"SCMP_CMP_NE", Operator::ne},
+    OperatorName{"SCMP_CMP_LT", Operator::lt},
+    OperatorName{"SCMP_CMP_LE", Operator::le},
+    OperatorName{"SCMP_CMP_EQ", Operator::eq},
+    OperatorName{"SCMP_CMP_GE", Operator::ge},
+    OperatorName{"SCMP_CMP_GT", Operator::gt},
     OperatorName{"SCMP_CMP_MASKED_EQ", Operator::masked_eq},
 };
 
@@ -75,7 +78,8 @@ bool takes_errno(abi::Action action) { return action == abi::Action::errno_ || a
 
 bool some_index_twice(const std::vector<Condition>& conditions) {
   std::array<int, 6> count{};
-  return std::any_of(conditions.begin(), conditions.end(), [&](const Condition& one) { return ++count[one.index] > 1; });
+  return std::any_of(conditions.begin(), conditions.end(),
+                     [&](const Condition& one) { return ++count[one.index] > 1; });
 }
 
 }  // namespace
@@ -107,7 +111,8 @@ void ProfileReader::add_architecture(Policy& policy, const Value& name, bool nat
   if (text == nullptr) return;
   const auto arch = native_token && *text == "SCMP_ARCH_NATIVE" ? options_.arch : abi::arch_from_oci(*text);
   if (!arch) {
-    cursor_.error("unknown-architecture", name, "unknown architecture " + quoted(*text), "one of " + allowed_architectures());
+    cursor_.error("unknown-architecture", name, "unknown architecture " + quoted(*text),
+                  "one of " + allowed_architectures());
     return;
   }
   if (abi::is_big_endian(*arch) != abi::is_big_endian(options_.arch)) {
@@ -145,8 +150,8 @@ std::optional<abi::Verdict> ProfileReader::read_verdict(const Value& object, std
   if (!data) return std::nullopt;
   if (takes_errno(*action)) {
     if (*action == abi::Action::errno_ && *data >= kMaxErrno)
-      cursor_.warning("errno-range", absent(symbol) ? *number : *symbol, "libseccomp refuses errno " + std::to_string(*data),
-                      "the kernel answers 4095 at most");
+      cursor_.warning("errno-range", absent(symbol) ? *number : *symbol,
+                      "libseccomp refuses errno " + std::to_string(*data), "the kernel answers 4095 at most");
     return abi::word_of(*action) | *data;
   }
   if (!absent(number) && *action != abi::Action::errno_ && action_key == "action")
@@ -166,7 +171,8 @@ std::optional<std::uint16_t> ProfileReader::read_string_errno(const Value& value
   const std::string* text = cursor_.string(value);
   if (text == nullptr) return std::nullopt;
   if (const auto number = abi::errno_from_name(*text)) return static_cast<std::uint16_t>(*number);
-  const bool decimal = !text->empty() && text->size() <= 4 && text->find_first_not_of("0123456789") == std::string::npos;
+  const bool decimal =
+      !text->empty() && text->size() <= 4 && text->find_first_not_of("0123456789") == std::string::npos;
   if (decimal) return static_cast<std::uint16_t>(std::stoul(*text));
   cursor_.error("unknown-errno", value, "unknown errno " + quoted(*text), "a name such as \"EPERM\", or a number");
   return std::nullopt;
@@ -249,8 +255,10 @@ void ProfileReader::warn_unknown_names(const Value& entry) {
       cursor_.warning("unknown-syscall", name, "unknown system call " + quoted(name.text) + " is skipped");
   };
   const Value* names = entry.find("names");
-  if (names != nullptr && !names->elements.empty()) std::for_each(names->elements.begin(), names->elements.end(), check);
-  else if (const Value* single = entry.find("name"); single != nullptr) check(*single);
+  if (names != nullptr && !names->elements.empty())
+    std::for_each(names->elements.begin(), names->elements.end(), check);
+  else if (const Value* single = entry.find("name"); single != nullptr)
+    check(*single);
 }
 
 std::optional<std::vector<Condition>> ProfileReader::read_conditions(const Value& entry) {
@@ -262,8 +270,10 @@ std::optional<std::vector<Condition>> ProfileReader::read_conditions(const Value
   bool complete = true;
   for (const Value& argument : *list) {
     auto condition = read_condition(argument);
-    if (condition) conditions.push_back(std::move(*condition));
-    else complete = false;
+    if (condition)
+      conditions.push_back(std::move(*condition));
+    else
+      complete = false;
   }
   if (!complete) return std::nullopt;
   return conditions;
@@ -282,13 +292,14 @@ std::optional<Condition> ProfileReader::read_condition(const Value& argument) {
   const auto second = absent(two) ? std::optional<std::uint64_t>(0) : cursor_.integer(*two);
   const std::string* op = cursor_.string(*name);
   if (!number || !first || !second || op == nullptr) return std::nullopt;
-  const auto* known = std::find_if(kOperators.begin(), kOperators.end(), [&](const OperatorName& one) { return one.name == *op; });
+  const auto* known =
+      std::find_if(kOperators.begin(), kOperators.end(), [&](const OperatorName& one) { return one.name == *op; });
   if (known == kOperators.end()) {
     cursor_.error("unknown-operator", *name, "unknown operator " + quoted(*op), "one of " + allowed_operators());
     return std::nullopt;
   }
-  return Condition{static_cast<std::uint8_t>(*number), known->op, *first, known->op == Operator::masked_eq ? *second : 0,
-                   cursor_.document().locate(argument)};
+  return Condition{static_cast<std::uint8_t>(*number), known->op, *first,
+                   known->op == Operator::masked_eq ? *second : 0, cursor_.document().locate(argument)};
 }
 
 void ProfileReader::add_rules(Policy& policy, const Value& entry, Rule rule) {

@@ -21,9 +21,9 @@ class ProfileReader {
 
   // What differs between the formats.
   struct Format {
-    bool string_errnos = false;   // podman's errno and defaultErrno ("EPERM") beside errnoRet
-    bool single_name = false;     // docker's deprecated `name`
-    bool native_token = false;    // SCMP_ARCH_NATIVE in architectures
+    bool string_errnos = false;  // podman's errno and defaultErrno ("EPERM") beside errnoRet
+    bool single_name = false;    // docker's deprecated `name`
+    bool native_token = false;   // SCMP_ARCH_NATIVE in architectures
     // Does the entry apply here? Unset: always. nullopt: reported.
     std::function<std::optional<bool>(const json::Value& entry)> applies;
   };

@@ -79,8 +79,8 @@ std::span<const ReaderFacts> readers();
 Result<Layer> read(const LayerSpec& spec, const Options& options, Diagnostics& diagnostics);
 // The same from bytes already in memory (the hook reads files itself, with its ownership rules). Nothing else is read:
 // what lies beside a layer (reads_beside) has to be handed over too.
-Result<Layer> read_bytes(const LayerSpec& spec, std::string_view bytes, const Options& options, Diagnostics& diagnostics,
-                         std::span<const NamedText> beside = {});
+Result<Layer> read_bytes(const LayerSpec& spec, std::string_view bytes, const Options& options,
+                         Diagnostics& diagnostics, std::span<const NamedText> beside = {});
 // Has a layer of this kind (empty: detected from the bytes) texts beside it? They are LOCATION.d/*.conf, by name.
 bool reads_beside(const LayerSpec& spec, std::string_view bytes);
 Result<unsigned> parse_systemd_version(std::string_view text);  // "252", "252.39", "v256"

@@ -21,8 +21,9 @@ using ReadBytes = Result<Content> (*)(std::string_view bytes, const std::string&
                                       Diagnostics& diagnostics);
 using ReadFolder = Result<Content> (*)(const std::string& folder, const Options& options, Diagnostics& diagnostics);
 
-using ReadTexts = Result<Content> (*)(std::string_view bytes, const std::string& name, std::span<const NamedText> beside,
-                                      const Options& options, Diagnostics& diagnostics);
+using ReadTexts = Result<Content> (*)(std::string_view bytes, const std::string& name,
+                                      std::span<const NamedText> beside, const Options& options,
+                                      Diagnostics& diagnostics);
 
 // Exactly one of the three is set.
 struct Reader {
@@ -33,7 +34,8 @@ struct Reader {
 };
 
 template <auto Function>
-Result<Content> policy_from(std::string_view bytes, const std::string& name, const Options& options, Diagnostics& diagnostics) {
+Result<Content> policy_from(std::string_view bytes, const std::string& name, const Options& options,
+                            Diagnostics& diagnostics) {
   TRY_ASSIGN(policy::Policy policy, Function(bytes, name, options, diagnostics));
   return Content(std::move(policy));
 }
@@ -57,7 +59,8 @@ Result<Content> filters_of_unit(std::string_view bytes, const std::string& name,
 
 constexpr std::array kReaders = {
     Reader{{"oci", "config.json, or a bare linux.seccomp object"}, policy_from<read_oci>, nullptr},
-    Reader{{"docker", "docker, podman or CRI-O profile (archMap, includes, excludes)"}, policy_from<read_docker>, nullptr},
+    Reader{
+        {"docker", "docker, podman or CRI-O profile (archMap, includes, excludes)"}, policy_from<read_docker>, nullptr},
     Reader{{"bpf", "raw struct sock_filter[], native byte order"}, filters_from_bytes, nullptr},
     Reader{{"dir", "folder of *.bpf files in name order, the first one the oldest"}, nullptr, filters_from_folder},
     Reader{{"systemd", "unit file or fragment, with the drop-ins in LOCATION.d"}, nullptr, nullptr, filters_of_unit},
@@ -70,8 +73,8 @@ constexpr auto kFacts = [] {
 }();
 
 // Prefixes that name a kind, of this reader or of another part of the program.
-constexpr std::array<std::string_view, 10> kKinds = {"oci", "docker", "bpf", "dir", "systemd",
-                                                     "unit", "snap", "snapbin", "spo", "pid"};
+constexpr std::array<std::string_view, 10> kKinds = {"oci",  "docker", "bpf",     "dir", "systemd",
+                                                     "unit", "snap",   "snapbin", "spo", "pid"};
 
 const Reader* find_reader(std::string_view kind) {
   for (const Reader& reader : kReaders)
@@ -134,13 +137,15 @@ std::span<const ReaderFacts> readers() { return kFacts; }
 Result<LayerSpec> parse_layer_spec(std::string_view text) {
   LayerSpec spec;
   const auto colon = text.find(':');
-  if (colon != std::string_view::npos && std::find(kKinds.begin(), kKinds.end(), text.substr(0, colon)) != kKinds.end()) {
+  if (colon != std::string_view::npos &&
+      std::find(kKinds.begin(), kKinds.end(), text.substr(0, colon)) != kKinds.end()) {
     spec.kind = text.substr(0, colon);
     text.remove_prefix(colon + 1);
   }
   spec.location = text;
   if (spec.location.empty()) return failure(Errc::malformed, "a layer needs a location: [KIND:]LOCATION");
-  if (text.find('\0') != std::string_view::npos) return failure(Errc::malformed, "a layer's location contains a zero byte");
+  if (text.find('\0') != std::string_view::npos)
+    return failure(Errc::malformed, "a layer's location contains a zero byte");
   return spec;
 }
 
@@ -153,7 +158,8 @@ Result<Layer> read(const LayerSpec& spec, const Options& options, Diagnostics& d
   if (full.kind.empty() && is_folder(full.location)) full.kind = "dir";
   const Reader* reader = find_reader(full.kind);
   if (reader == nullptr && !full.kind.empty()) return unknown_kind(full, diagnostics);
-  if (reader != nullptr && reader->folder != nullptr) return finish(full, reader->folder(full.location, options, diagnostics));
+  if (reader != nullptr && reader->folder != nullptr)
+    return finish(full, reader->folder(full.location, options, diagnostics));
   TRY_ASSIGN(const std::string bytes, read_file(full.location, kMaxInputBytes));
   if (!reads_beside(full, bytes)) return read_bytes(full, bytes, options, diagnostics);
   TRY_ASSIGN(const std::vector<NamedText> beside, read_drop_ins(full.location, diagnostics));
@@ -165,8 +171,8 @@ bool reads_beside(const LayerSpec& spec, std::string_view bytes) {
   return reader != nullptr && reader->texts != nullptr;
 }
 
-Result<Layer> read_bytes(const LayerSpec& spec, std::string_view bytes, const Options& options, Diagnostics& diagnostics,
-                         std::span<const NamedText> beside) {
+Result<Layer> read_bytes(const LayerSpec& spec, std::string_view bytes, const Options& options,
+                         Diagnostics& diagnostics, std::span<const NamedText> beside) {
   LayerSpec full = spec;
   if (full.kind.empty()) full.kind = detect_kind(full.location, bytes);
   const Reader* reader = find_reader(full.kind);

@@ -4,7 +4,8 @@
 // Method: kSteps is systemd's order (src/core/execute.c, exec_child); each step appends one policy for each local
 // architecture (src/shared/seccomp-util.c, SECCOMP_FOREACH_LOCAL_ARCH), or one for all (SystemCallArchitectures=,
 // which also takes architectures out of the later steps). All of it was compared with filters of systemd 252.
-// A rule with its filter's own default action, or errno 4095, is refused by libseccomp: systemd does not start the unit.
+// A rule with its filter's own default action, or errno 4095, is refused by libseccomp: systemd does not start the
+// unit.
 //
 // Known weaknesses: the personality that LockPersonality= finds in force is taken to be PER_LINUX; `+` commands, which
 // run without filters, are not told apart.
@@ -39,7 +40,10 @@ constexpr Verdict error(int number) { return abi::kErrno | static_cast<Verdict>(
 class FilterList {
  public:
   FilterList(const Settings& settings, const std::string& source, const Options& options, Diagnostics& diagnostics)
-      : settings_(settings), source_(source), options_(options), diagnostics_(diagnostics),
+      : settings_(settings),
+        source_(source),
+        options_(options),
+        diagnostics_(diagnostics),
         arches_(local_arches(options.arch)) {}
 
   Result<std::vector<NamedPolicy>> run() {
@@ -104,10 +108,10 @@ class FilterList {
                             Arch::mips64, Arch::mipsel64, Arch::riscv64}))
         continue;  // those with socketcall get no filter
       Filter filter("RestrictAddressFamilies", arch, abi::kAllow, source_);
-      if (families.allow) allow_families(filter, families);
+      if (families.allow)
+        allow_families(filter, families);
       else
-        for (const auto& [family, where] : families.listed)
-          refuse_families(filter, Operator::eq, family, where);
+        for (const auto& [family, where] : families.listed) refuse_families(filter, Operator::eq, family, where);
       filters_.push_back(filter.take());
     }
   }
@@ -162,9 +166,9 @@ class FilterList {
       std::string_view name;
       std::uint8_t mode, flags;  // argument indexes; flags 0: none
     };
-    constexpr Call kCalls[] = {{"chmod", 1, 0},   {"fchmod", 1, 0}, {"fchmodat", 2, 0}, {"fchmodat2", 2, 0},
-                               {"mkdir", 1, 0},   {"mkdirat", 2, 0}, {"mknod", 1, 0},   {"mknodat", 2, 0},
-                               {"open", 2, 1},    {"openat", 3, 2}, {"creat", 1, 0}};
+    constexpr Call kCalls[] = {{"chmod", 1, 0}, {"fchmod", 1, 0},  {"fchmodat", 2, 0}, {"fchmodat2", 2, 0},
+                               {"mkdir", 1, 0}, {"mkdirat", 2, 0}, {"mknod", 1, 0},    {"mknodat", 2, 0},
+                               {"open", 2, 1},  {"openat", 3, 2},  {"creat", 1, 0}};
     each_arch("RestrictSUIDSGID", abi::kAllow, [&](Filter& filter, Arch) {
       for (const std::uint64_t bit : {std::uint64_t{S_ISUID}, std::uint64_t{S_ISGID}})
         for (const Call& call : kCalls) {
@@ -193,12 +197,15 @@ class FilterList {
     const Location where = where_namespace(refused.back());
     each_arch("RestrictNamespaces", abi::kAllow, [&](Filter& filter, Arch arch) {
       filter.add(error(ENOSYS), "clone3", {}, where);
-      if (none) filter.add(error(EPERM), "setns", {}, where);
-      else filter.add(error(EPERM), "setns", {compare(1, Operator::eq, 0)}, where);
+      if (none)
+        filter.add(error(EPERM), "setns", {}, where);
+      else
+        filter.add(error(EPERM), "setns", {compare(1, Operator::eq, 0)}, where);
       for (const std::uint32_t flag : refused) {
         const Location flag_where = where_namespace(flag);
         filter.add(error(EPERM), "unshare", {has_bits(0, flag)}, flag_where);
-        filter.add(error(EPERM), "clone", {has_bits(is_one_of(arch, {Arch::s390, Arch::s390x}) ? 1 : 0, flag)}, flag_where);
+        filter.add(error(EPERM), "clone", {has_bits(is_one_of(arch, {Arch::s390, Arch::s390x}) ? 1 : 0, flag)},
+                   flag_where);
         if (!none) filter.add(error(EPERM), "setns", {has_bits(1, flag)}, flag_where);
       }
     });
@@ -209,7 +216,8 @@ class FilterList {
     if (settings_.architectures.empty()) return;
     std::vector<Arch> allowed;
     for (const Arch arch : arches_)
-      if (arch == options_.arch || settings_.architectures.count(arch) > 0 || is_needed_by_vdso(arch)) allowed.push_back(arch);
+      if (arch == options_.arch || settings_.architectures.count(arch) > 0 || is_needed_by_vdso(arch))
+        allowed.push_back(arch);
     if (allowed.size() == arches_.size()) return;
     NamedPolicy filter{"SystemCallArchitectures=", {}};
     filter.policy.source = source_;
@@ -256,7 +264,8 @@ class FilterList {
       for (CallNames::Id id = 0; id < list.entries().size(); ++id) {
         if (!list.lists(id)) continue;
         const CallList::Entry& entry = list.entries()[id];
-        filter.add(entry.error == kNoErrno ? listed : verdict_of(entry.error), settings_.names.name(id), {}, list.place(entry.place));
+        filter.add(entry.error == kNoErrno ? listed : verdict_of(entry.error), settings_.names.name(id), {},
+                   list.place(entry.place));
       }
       if (known_only && negative != otherwise) refuse_known(filter, negative);
     });
@@ -265,7 +274,8 @@ class FilterList {
   // seccomp_load_syscall_filter_set_raw(): members of @known itself that the machine's own architecture has.
   void refuse_known(Filter& filter, Verdict negative) {
     for (const std::string_view name : abi::systemd_group_members("@known", options_.systemd_version))
-      if (abi::syscall_number(options_.arch, name) && !is_listed(name)) filter.add(negative, name, {}, settings_.filter.where());
+      if (abi::syscall_number(options_.arch, name) && !is_listed(name))
+        filter.add(negative, name, {}, settings_.filter.where());
   }
   bool is_listed(std::string_view name) const {
     for (CallNames::Id id = 0; id < settings_.filter.entries().size(); ++id)
@@ -282,15 +292,18 @@ class FilterList {
       if (!entry.listed) continue;
       const Verdict verdict = entry.error == kNoErrno ? listed : verdict_of(entry.error);
       if (verdict == kTooLarge)
-        good = refuse(entry.error == kNoErrno ? settings_.error_number_where : list.place(entry.place), "libseccomp takes no errno 4095");
+        good = refuse(entry.error == kNoErrno ? settings_.error_number_where : list.place(entry.place),
+                      "libseccomp takes no errno 4095");
       else if (verdict == otherwise)
-        good = refuse(list.place(entry.place), "the action of this entry is what other calls get as well; libseccomp refuses such rules");
+        good = refuse(list.place(entry.place),
+                      "the action of this entry is what other calls get as well; libseccomp refuses such rules");
       if (!good) break;
     }
     return good;
   }
   bool refuse(const Location& where, std::string what) {
-    diagnostics_.error("systemd-start", where, std::move(what), "systemd does not start this unit (status 228, SECCOMP)");
+    diagnostics_.error("systemd-start", where, std::move(what),
+                       "systemd does not start this unit (status 228, SECCOMP)");
     return false;
   }
 
@@ -303,11 +316,14 @@ class FilterList {
 };
 
 constexpr std::array<FilterList::Step, 15> FilterList::kSteps = {
-    &FilterList::protect_hostname,        &FilterList::restrict_address_families, &FilterList::memory_deny_write_execute,
-    &FilterList::restrict_realtime,       &FilterList::restrict_suid_sgid,        &FilterList::restrict_namespaces,
-    &FilterList::protect_kernel_tunables, &FilterList::protect_kernel_modules,    &FilterList::protect_kernel_logs,
-    &FilterList::protect_clock,           &FilterList::private_devices,           &FilterList::system_call_architectures,
-    &FilterList::lock_personality,        &FilterList::system_call_log,           &FilterList::system_call_filter};
+    &FilterList::protect_hostname,          &FilterList::restrict_address_families,
+    &FilterList::memory_deny_write_execute, &FilterList::restrict_realtime,
+    &FilterList::restrict_suid_sgid,        &FilterList::restrict_namespaces,
+    &FilterList::protect_kernel_tunables,   &FilterList::protect_kernel_modules,
+    &FilterList::protect_kernel_logs,       &FilterList::protect_clock,
+    &FilterList::private_devices,           &FilterList::system_call_architectures,
+    &FilterList::lock_personality,          &FilterList::system_call_log,
+    &FilterList::system_call_filter};
 
 }  // namespace
 

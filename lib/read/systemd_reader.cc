@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 struct UnitType {
   std::string_view suffix, section;
 };
-constexpr std::array kUnitTypes = {UnitType{".service", "Service"}, UnitType{".socket", "Socket"}, UnitType{".mount", "Mount"},
-                                   UnitType{".swap", "Swap"}};
+constexpr std::array kUnitTypes = {UnitType{".service", "Service"}, UnitType{".socket", "Socket"},
+                                   UnitType{".mount", "Mount"}, UnitType{".swap", "Swap"}};
 
 const UnitType* type_of(std::string_view name) {
   for (const UnitType& type : kUnitTypes)
@@ -76,7 +76,8 @@ Result<std::vector<NamedText>> read_drop_ins(const std::string& path, Diagnostic
   std::error_code status;
   std::vector<std::string> names;
   fs::directory_iterator entry(path + ".d", status);
-  if (status == std::errc::no_such_file_or_directory || status == std::errc::not_a_directory) return std::vector<NamedText>();
+  if (status == std::errc::no_such_file_or_directory || status == std::errc::not_a_directory)
+    return std::vector<NamedText>();
   for (; !status && entry != fs::directory_iterator(); entry.increment(status)) {
     std::string name = entry->path().filename().string();
     if (name.ends_with(".conf") && name.front() != '.') names.push_back(std::move(name));
@@ -99,8 +100,9 @@ Result<std::vector<NamedText>> read_drop_ins(const std::string& path, Diagnostic
   return texts;
 }
 
-Result<std::vector<NamedPolicy>> read_systemd(std::string_view text, const std::string& path, std::span<const NamedText> drop_ins,
-                                              const Options& options, Diagnostics& diagnostics) {
+Result<std::vector<NamedPolicy>> read_systemd(std::string_view text, const std::string& path,
+                                              std::span<const NamedText> drop_ins, const Options& options,
+                                              Diagnostics& diagnostics) {
   const std::size_t earlier = diagnostics.error_count();
   if (options.systemd_version < abi::kOldestSystemd)
     return failure(Errc::inexact, path + ": systemd " + std::to_string(options.systemd_version) + " is older than " +
@@ -113,7 +115,8 @@ Result<std::vector<NamedPolicy>> read_systemd(std::string_view text, const std::
   TRY(unit::parse(text, path, diagnostics, visit));
   for (const NamedText& drop_in : drop_ins) TRY(unit::parse(drop_in.text, drop_in.name, diagnostics, visit));
   if (!reader.seen_section())
-    diagnostics.error("systemd-section", whole(path), "no assignment in [" + (section.empty() ? "Service" : section) + ']',
+    diagnostics.error("systemd-section", whole(path),
+                      "no assignment in [" + (section.empty() ? "Service" : section) + ']',
                       "a unit without one has no filters, so this is hardly the file that was meant");
   if (diagnostics.error_count() > earlier) return reported();
   return systemd::filters_of(reader.finish(), path, options, diagnostics);

@@ -56,7 +56,9 @@ std::vector<Arch> local_arches(Arch native) {
   return {native};
 }
 
-bool is_one_of(Arch arch, std::initializer_list<Arch> list) { return std::find(list.begin(), list.end(), arch) != list.end(); }
+bool is_one_of(Arch arch, std::initializer_list<Arch> list) {
+  return std::find(list.begin(), list.end(), arch) != list.end();
+}
 
 Condition compare(std::uint8_t index, Operator op, std::uint64_t value) {
   return {.index = index, .op = op, .value = value, .value_two = 0, .where = {}};
@@ -65,7 +67,8 @@ Condition has_bits(std::uint8_t index, std::uint64_t mask) {
   return {.index = index, .op = Operator::masked_eq, .value = mask, .value_two = mask, .where = {}};
 }
 
-Filter::Filter(std::string_view directive, Arch arch, Verdict default_verdict, const std::string& source) : arch_(arch) {
+Filter::Filter(std::string_view directive, Arch arch, Verdict default_verdict, const std::string& source)
+    : arch_(arch) {
   filter_.name = std::string(directive) + "= (" + std::string(abi::arch_name(arch)) + ')';
   filter_.policy.source = source;
   filter_.policy.default_verdict = default_verdict;
@@ -86,7 +89,8 @@ void Filter::add(Verdict verdict, std::string_view name, std::vector<Condition> 
   rule.names.emplace_back(name);
 }
 
-void Filter::add_multiplexed(Verdict verdict, std::string_view name, const abi::MultiplexedCall& through, const Location& where) {
+void Filter::add_multiplexed(Verdict verdict, std::string_view name, const abi::MultiplexedCall& through,
+                             const Location& where) {
   if (const auto direct = abi::syscall_number(arch_, name)) new_rule(verdict, where).numbers = {*direct};
   Rule& rule = new_rule(verdict, where);
   rule.names = {std::string(abi::syscall_name(abi::facts(arch_).audit, through.number))};  // itself not multiplexed

@@ -25,12 +25,14 @@ class Filter {
   Filter(std::string_view directive, abi::Arch arch, abi::Verdict default_verdict, const std::string& source);
 
   // A name that the architecture lacks has no effect. Multiplexed calls take no conditions.
-  void add(abi::Verdict verdict, std::string_view name, std::vector<policy::Condition> conditions, const Location& where);
+  void add(abi::Verdict verdict, std::string_view name, std::vector<policy::Condition> conditions,
+           const Location& where);
 
   NamedPolicy take() { return std::move(filter_); }
 
  private:
-  void add_multiplexed(abi::Verdict verdict, std::string_view name, const abi::MultiplexedCall& through, const Location& where);
+  void add_multiplexed(abi::Verdict verdict, std::string_view name, const abi::MultiplexedCall& through,
+                       const Location& where);
   policy::Rule& new_rule(abi::Verdict verdict, const Location& where);
   policy::Rule& rule_for(abi::Verdict verdict, const Location& where);
 

@@ -26,32 +26,46 @@ struct Named {
   std::uint32_t value;
 };
 
-constexpr Named kNamespaceNames[] = {{"cgroup", CLONE_NEWCGROUP}, {"ipc", CLONE_NEWIPC},   {"net", CLONE_NEWNET},
-                                     {"mnt", CLONE_NEWNS},        {"pid", CLONE_NEWPID},   {"user", CLONE_NEWUSER},
+constexpr Named kNamespaceNames[] = {{"cgroup", CLONE_NEWCGROUP}, {"ipc", CLONE_NEWIPC},  {"net", CLONE_NEWNET},
+                                     {"mnt", CLONE_NEWNS},        {"pid", CLONE_NEWPID},  {"user", CLONE_NEWUSER},
                                      {"uts", CLONE_NEWUTS},       {"time", CLONE_NEWTIME}};
 
 // systemd's own names of architectures (seccomp_arch_from_string).
 constexpr struct {
   std::string_view name;
   abi::Arch arch;
-} kArchNames[] = {{"x86", abi::Arch::x86},           {"x86-64", abi::Arch::x86_64},      {"x32", abi::Arch::x32},
-                  {"arm", abi::Arch::arm},           {"arm64", abi::Arch::aarch64},      {"mips", abi::Arch::mips},
-                  {"mips64", abi::Arch::mips64},     {"mips64-n32", abi::Arch::mips64n32}, {"mips-le", abi::Arch::mipsel},
-                  {"mips64-le", abi::Arch::mipsel64}, {"mips64-le-n32", abi::Arch::mipsel64n32}, {"ppc", abi::Arch::ppc},
-                  {"ppc64", abi::Arch::ppc64},       {"ppc64-le", abi::Arch::ppc64le},   {"riscv64", abi::Arch::riscv64},
-                  {"s390", abi::Arch::s390},         {"s390x", abi::Arch::s390x}};
+} kArchNames[] = {{"x86", abi::Arch::x86},
+                  {"x86-64", abi::Arch::x86_64},
+                  {"x32", abi::Arch::x32},
+                  {"arm", abi::Arch::arm},
+                  {"arm64", abi::Arch::aarch64},
+                  {"mips", abi::Arch::mips},
+                  {"mips64", abi::Arch::mips64},
+                  {"mips64-n32", abi::Arch::mips64n32},
+                  {"mips-le", abi::Arch::mipsel},
+                  {"mips64-le", abi::Arch::mipsel64},
+                  {"mips64-le-n32", abi::Arch::mipsel64n32},
+                  {"ppc", abi::Arch::ppc},
+                  {"ppc64", abi::Arch::ppc64},
+                  {"ppc64-le", abi::Arch::ppc64le},
+                  {"riscv64", abi::Arch::riscv64},
+                  {"s390", abi::Arch::s390},
+                  {"s390x", abi::Arch::s390x}};
 
 // The names that the socket headers define, as systemd's generated table has them (AF_UNSPEC and AF_MAX left out).
 constexpr Named kFamilies[] = {
-#define FAMILY(name) {#name, static_cast<std::uint32_t>(name)}
-    FAMILY(AF_ALG),       FAMILY(AF_APPLETALK), FAMILY(AF_ASH),    FAMILY(AF_ATMPVC),   FAMILY(AF_ATMSVC),  FAMILY(AF_AX25),
-    FAMILY(AF_BLUETOOTH), FAMILY(AF_BRIDGE),    FAMILY(AF_CAIF),   FAMILY(AF_CAN),      FAMILY(AF_DECnet),  FAMILY(AF_ECONET),
-    FAMILY(AF_FILE),      FAMILY(AF_IB),        FAMILY(AF_IEEE802154), FAMILY(AF_INET), FAMILY(AF_INET6),   FAMILY(AF_IPX),
-    FAMILY(AF_IRDA),      FAMILY(AF_ISDN),      FAMILY(AF_IUCV),   FAMILY(AF_KCM),      FAMILY(AF_KEY),     FAMILY(AF_LLC),
-    FAMILY(AF_LOCAL),     FAMILY(AF_MCTP),      FAMILY(AF_MPLS),   FAMILY(AF_NETBEUI),  FAMILY(AF_NETLINK), FAMILY(AF_NETROM),
-    FAMILY(AF_NFC),       FAMILY(AF_PACKET),    FAMILY(AF_PHONET), FAMILY(AF_PPPOX),    FAMILY(AF_QIPCRTR), FAMILY(AF_RDS),
-    FAMILY(AF_ROSE),      FAMILY(AF_ROUTE),     FAMILY(AF_RXRPC),  FAMILY(AF_SECURITY), FAMILY(AF_SMC),     FAMILY(AF_SNA),
-    FAMILY(AF_TIPC),      FAMILY(AF_UNIX),      FAMILY(AF_VSOCK),  FAMILY(AF_WANPIPE),  FAMILY(AF_X25),     FAMILY(AF_XDP)
+#define FAMILY(name) \
+  { #name, static_cast < std::uint32_t>(name) }
+    FAMILY(AF_ALG),     FAMILY(AF_APPLETALK), FAMILY(AF_ASH),     FAMILY(AF_ATMPVC),  FAMILY(AF_ATMSVC),
+    FAMILY(AF_AX25),    FAMILY(AF_BLUETOOTH), FAMILY(AF_BRIDGE),  FAMILY(AF_CAIF),    FAMILY(AF_CAN),
+    FAMILY(AF_DECnet),  FAMILY(AF_ECONET),    FAMILY(AF_FILE),    FAMILY(AF_IB),      FAMILY(AF_IEEE802154),
+    FAMILY(AF_INET),    FAMILY(AF_INET6),     FAMILY(AF_IPX),     FAMILY(AF_IRDA),    FAMILY(AF_ISDN),
+    FAMILY(AF_IUCV),    FAMILY(AF_KCM),       FAMILY(AF_KEY),     FAMILY(AF_LLC),     FAMILY(AF_LOCAL),
+    FAMILY(AF_MCTP),    FAMILY(AF_MPLS),      FAMILY(AF_NETBEUI), FAMILY(AF_NETLINK), FAMILY(AF_NETROM),
+    FAMILY(AF_NFC),     FAMILY(AF_PACKET),    FAMILY(AF_PHONET),  FAMILY(AF_PPPOX),   FAMILY(AF_QIPCRTR),
+    FAMILY(AF_RDS),     FAMILY(AF_ROSE),      FAMILY(AF_ROUTE),   FAMILY(AF_RXRPC),   FAMILY(AF_SECURITY),
+    FAMILY(AF_SMC),     FAMILY(AF_SNA),       FAMILY(AF_TIPC),    FAMILY(AF_UNIX),    FAMILY(AF_VSOCK),
+    FAMILY(AF_WANPIPE), FAMILY(AF_X25),       FAMILY(AF_XDP)
 #undef FAMILY
 };
 
@@ -119,7 +133,8 @@ void SettingsReader::ignore(const Location& where, std::string what, std::string
 void SettingsReader::apply(const Assignment& assignment) {
   if (++assignments_ > kMaxAssignments) {
     if (assignments_ == kMaxAssignments + 1)
-      diagnostics_.error("systemd-size", assignment.where(), "more than " + std::to_string(kMaxAssignments) + " assignments");
+      diagnostics_.error("systemd-size", assignment.where(),
+                         "more than " + std::to_string(kMaxAssignments) + " assignments");
     return;
   }
   const bool counts = section_.empty() ? unit::is_exec_section(assignment.section) : assignment.section == section_;
@@ -131,14 +146,17 @@ void SettingsReader::apply(const Assignment& assignment) {
   } else if (counts) {
     apply_directive(*directive, assignment);
   } else {
-    ignore(assignment.where(), std::string(assignment.key) + "= has no effect in [" + std::string(assignment.section) + ']',
+    ignore(assignment.where(),
+           std::string(assignment.key) + "= has no effect in [" + std::string(assignment.section) + ']',
            "it belongs to [" + (section_.empty() ? "Service" : section_) + ']');
   }
 }
 
 void SettingsReader::apply_directive(const Directive& directive, const Assignment& assignment) {
-  if (directive.toggle != nullptr) apply_switch(settings_.*directive.toggle, assignment);
-  else (this->*directive.apply)(assignment);
+  if (directive.toggle != nullptr)
+    apply_switch(settings_.*directive.toggle, assignment);
+  else
+    (this->*directive.apply)(assignment);
 }
 
 // Names that nearly are one of ours. Bounded: a hostile unit can hold any number of unknown names.
@@ -155,14 +173,16 @@ void SettingsReader::warn_unknown(const Assignment& assignment) {
 
 void SettingsReader::apply_switch(Switch& toggle, const Assignment& assignment) {
   const auto value = unit::parse_boolean(assignment.value);
-  if (!value) return ignore(assignment.at(assignment.value.data()), quoted(assignment.value) + " is neither yes nor no");
+  if (!value)
+    return ignore(assignment.at(assignment.value.data()), quoted(assignment.value) + " is neither yes nor no");
   toggle = {*value, assignment.where()};
 }
 
 bool SettingsReader::take_word(const Assignment& assignment) {
   if (++words_ <= kMaxWords) return true;
   if (words_ == kMaxWords + 1)
-    diagnostics_.error("systemd-size", assignment.where(), "more than " + std::to_string(kMaxWords) + " words in lists");
+    diagnostics_.error("systemd-size", assignment.where(),
+                       "more than " + std::to_string(kMaxWords) + " words in lists");
   return false;
 }
 
@@ -185,7 +205,8 @@ void SettingsReader::system_call_log(const Assignment& assignment) {
   add_calls(list, assignment.value.substr(invert ? 1 : 0), invert, false, assignment);
 }
 
-void SettingsReader::add_calls(CallList& list, std::string_view text, bool invert, bool with_errors, const Assignment& assignment) {
+void SettingsReader::add_calls(CallList& list, std::string_view text, bool invert, bool with_errors,
+                               const Assignment& assignment) {
   Words words(text, Words::Quotes::kept);
   for (;;) {
     const Words::Step step = words.next();
@@ -197,7 +218,8 @@ void SettingsReader::add_calls(CallList& list, std::string_view text, bool inver
   }
 }
 
-void SettingsReader::add_call_word(CallList& list, const std::string& word, bool invert, bool with_errors, const Location& where) {
+void SettingsReader::add_call_word(CallList& list, const std::string& word, bool invert, bool with_errors,
+                                   const Location& where) {
   std::string name = word;
   int error = kNoErrno;
   if (const auto colon = word.find(':'); with_errors && colon != std::string::npos) {
@@ -240,13 +262,17 @@ void SettingsReader::system_call_architectures(const Assignment& assignment) {
   for (;;) {
     const Words::Step step = words.next();
     if (step == Words::Step::end) return;
-    if (step == Words::Step::broken) return ignore(assignment.at(words.begin()), "an unfinished quote; the rest is skipped");
+    if (step == Words::Step::broken)
+      return ignore(assignment.at(words.begin()), "an unfinished quote; the rest is skipped");
     if (!take_word(assignment)) return;
     const auto* known = std::find_if(std::begin(kArchNames), std::end(kArchNames),
                                      [&](const auto& one) { return one.name == words.word(); });
-    if (words.word() == "native") settings_.architectures.insert(native_);
-    else if (known != std::end(kArchNames)) settings_.architectures.insert(known->arch);
-    else ignore(assignment.at(words.begin()), "unknown architecture " + quoted(words.word()));
+    if (words.word() == "native")
+      settings_.architectures.insert(native_);
+    else if (known != std::end(kArchNames))
+      settings_.architectures.insert(known->arch);
+    else
+      ignore(assignment.at(words.begin()), "unknown architecture " + quoted(words.word()));
   }
 }
 
@@ -264,12 +290,16 @@ void SettingsReader::restrict_address_families(const Assignment& assignment) {
   for (;;) {
     const Words::Step step = words.next();
     if (step == Words::Step::end) return;
-    if (step == Words::Step::broken) return ignore(assignment.at(words.begin()), "an unfinished quote; the rest is skipped");
+    if (step == Words::Step::broken)
+      return ignore(assignment.at(words.begin()), "an unfinished quote; the rest is skipped");
     if (!take_word(assignment)) return;
     const auto family = value_of(kFamilies, words.word());
-    if (!family) ignore(assignment.at(words.begin()), "unknown address family " + quoted(words.word()));
-    else if (invert != families.allow) families.listed.insert_or_assign(static_cast<int>(*family), assignment.at(words.begin()));
-    else families.listed.erase(static_cast<int>(*family));
+    if (!family)
+      ignore(assignment.at(words.begin()), "unknown address family " + quoted(words.word()));
+    else if (invert != families.allow)
+      families.listed.insert_or_assign(static_cast<int>(*family), assignment.at(words.begin()));
+    else
+      families.listed.erase(static_cast<int>(*family));
   }
 }
 
@@ -291,7 +321,9 @@ void SettingsReader::restrict_namespaces(const Assignment& assignment) {
     const Words::Step step = words.next();
     if (step == Words::Step::end) break;
     const auto flag = step == Words::Step::word ? value_of(kNamespaceNames, words.word()) : std::nullopt;
-    if (!flag) return ignore(assignment.at(words.begin()), "unknown namespace " + quoted(words.word()) + "; the whole assignment is skipped");
+    if (!flag)
+      return ignore(assignment.at(words.begin()),
+                    "unknown namespace " + quoted(words.word()) + "; the whole assignment is skipped");
     flags |= *flag;
     if (!take_word(assignment)) return;
   }
@@ -316,18 +348,22 @@ void SettingsReader::personality(const Assignment& assignment) {
   constexpr struct {
     abi::Arch native;
     std::string_view own, narrow;
-  } kPersonalities[] = {{abi::Arch::x86_64, "x86-64", "x86"}, {abi::Arch::x86, "x86", ""},
-                        {abi::Arch::aarch64, "arm64", "arm"}, {abi::Arch::arm, "arm", ""},
+  } kPersonalities[] = {{abi::Arch::x86_64, "x86-64", "x86"},       {abi::Arch::x86, "x86", ""},
+                        {abi::Arch::aarch64, "arm64", "arm"},       {abi::Arch::arm, "arm", ""},
                         {abi::Arch::ppc64le, "ppc64-le", "ppc-le"}, {abi::Arch::ppc64, "ppc64", "ppc"},
-                        {abi::Arch::s390x, "s390x", "s390"}, {abi::Arch::riscv64, "riscv64", "riscv32"}};
+                        {abi::Arch::s390x, "s390x", "s390"},        {abi::Arch::riscv64, "riscv64", "riscv32"}};
   for (const auto& one : kPersonalities) {
     if (one.native != native_) continue;
-    if (assignment.value == one.own) settings_.personality = PER_LINUX;
-    else if (assignment.value == one.narrow) settings_.personality = PER_LINUX32;
-    else continue;
+    if (assignment.value == one.own)
+      settings_.personality = PER_LINUX;
+    else if (assignment.value == one.narrow)
+      settings_.personality = PER_LINUX32;
+    else
+      continue;
     return;
   }
-  ignore(assignment.at(assignment.value.data()), quoted(assignment.value) + " is no personality of " + std::string(abi::arch_name(native_)));
+  ignore(assignment.at(assignment.value.data()),
+         quoted(assignment.value) + " is no personality of " + std::string(abi::arch_name(native_)));
 }
 
 // unit_patch_contexts(): a user made for the unit must leave no set-user-ID file behind.

@@ -27,8 +27,8 @@ class CallNames {
   explicit CallNames(unsigned version) : version_(version) {}
 
   using Id = std::uint32_t;
-  std::optional<Id> find_call(const std::string& name);                       // nullopt: libseccomp knows no such call
-  const std::vector<Id>* find_group(const std::string& name);                 // null: no such group in this version
+  std::optional<Id> find_call(const std::string& name);        // nullopt: libseccomp knows no such call
+  const std::vector<Id>* find_group(const std::string& name);  // null: no such group in this version
   const std::string& name(Id id) const { return names_[id]; }
 
  private:
@@ -91,16 +91,16 @@ struct Settings {
   std::set<abi::Arch> architectures;  // native ones included
   Location architectures_where;
   Families families;
-  std::optional<std::uint32_t> retained_namespaces;  // CLONE_NEW*; nullopt: never assigned
-  std::map<std::uint32_t, Location> namespace_where; // of the assignment that took each one away
+  std::optional<std::uint32_t> retained_namespaces;   // CLONE_NEW*; nullopt: never assigned
+  std::map<std::uint32_t, Location> namespace_where;  // of the assignment that took each one away
   std::optional<std::uint32_t> personality;
   Switch protect_hostname, memory_deny_write_execute, restrict_realtime, restrict_suid_sgid, protect_kernel_tunables,
       protect_kernel_modules, protect_kernel_logs, protect_clock, private_devices, lock_personality, no_new_privileges,
       dynamic_user;
 };
 
-// What `no` retains: cgroup, ipc, net, mnt, pid, user, uts. `time` is known by name but is not part of it, so that a unit
-// that refuses anything refuses new time namespaces too unless it names them.
+// What `no` retains: cgroup, ipc, net, mnt, pid, user, uts. `time` is known by name but is not part of it, so that a
+// unit that refuses anything refuses new time namespaces too unless it names them.
 inline constexpr std::uint32_t kNamespaces = 0x7e020000, kTimeNamespace = 0x80;
 
 // More assignments or words than this in a unit are an error.
@@ -133,7 +133,8 @@ class SettingsReader {
   void restrict_namespaces(const unit::Assignment& assignment);
   void personality(const unit::Assignment& assignment);
 
-  void add_calls(CallList& list, std::string_view words, bool invert, bool with_errors, const unit::Assignment& assignment);
+  void add_calls(CallList& list, std::string_view words, bool invert, bool with_errors,
+                 const unit::Assignment& assignment);
   void add_call_word(CallList& list, const std::string& word, bool invert, bool with_errors, const Location& where);
   void merge_namespaces(std::uint32_t flags, bool invert, const Location& where);
   bool take_word(const unit::Assignment& assignment);

@@ -98,7 +98,8 @@ class Parser {
       column += static_cast<int>(kByteOrderMark.size());
       line.remove_prefix(kByteOrderMark.size());
     }
-    if (joined_.size() + line.size() > kMaxLineBytes) return refuse({}, "continued lines are longer than 1 MiB together");
+    if (joined_.size() + line.size() > kMaxLineBytes)
+      return refuse({}, "continued lines are longer than 1 MiB together");
     segments_.push_back({joined_.size(), line_, column});
     joined_ += line;
     if (!ends_with_backslash(line)) return finish_line();
@@ -172,10 +173,14 @@ std::string_view strip(std::string_view text) {
 
 Location Assignment::at(const char* part) const {
   const auto offset = static_cast<std::size_t>(part - text_.data());
-  const auto after = std::upper_bound(segments_.begin(), segments_.end(), offset,
-                                      [](std::size_t wanted, const Segment& segment) { return wanted < segment.offset; });
+  const auto after =
+      std::upper_bound(segments_.begin(), segments_.end(), offset,
+                       [](std::size_t wanted, const Segment& segment) { return wanted < segment.offset; });
   const Segment& segment = *(after - 1);
-  return {.file = file_, .line = segment.line, .column = segment.column + static_cast<int>(offset - segment.offset), .pointer = {}};
+  return {.file = file_,
+          .line = segment.line,
+          .column = segment.column + static_cast<int>(offset - segment.offset),
+          .pointer = {}};
 }
 
 Result<void> parse(std::string_view text, const std::string& file, Diagnostics& diagnostics, const Visitor& visit) {
@@ -189,7 +194,8 @@ bool is_exec_section(std::string_view section) {
 bool has_exec_section(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = strip(next_line(text));
-    if (line.size() > 2 && line.front() == '[' && line.back() == ']' && is_exec_section(line.substr(1, line.size() - 2)))
+    if (line.size() > 2 && line.front() == '[' && line.back() == ']' &&
+        is_exec_section(line.substr(1, line.size() - 2)))
       return true;
   }
   return false;

@@ -52,8 +52,10 @@ Words::Step Words::next() {
       if (++at == rest_.size()) return Step::broken;
       word_ += rest_[at];
     } else if (quote != '\0') {
-      if (c == quote) quote = '\0';
-      else word_ += c;
+      if (c == quote)
+        quote = '\0';
+      else
+        word_ += c;
     } else if ((c == '"' || c == '\'') && quotes_ == Quotes::removed) {
       quote = c;
     } else if (kBlanks.find(c) != std::string_view::npos) {

@@ -8,7 +8,8 @@ namespace seccompress {
 [[noreturn]] void check_failed(const char* expression, const char* file, int line);
 }
 
-#define CHECK(condition)                                                              \
-  do {                                                                                \
-    if (!(condition)) [[unlikely]] ::seccompress::check_failed(#condition, __FILE__, __LINE__); \
+#define CHECK(condition)                                           \
+  do {                                                             \
+    if (!(condition)) [[unlikely]]                                 \
+      ::seccompress::check_failed(#condition, __FILE__, __LINE__); \
   } while (false)

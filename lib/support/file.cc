@@ -39,7 +39,8 @@ Result<std::string> target_of(const std::string& path) {
     target = real.get();
   }
   if (S_ISREG(status.st_mode)) return target;
-  return failure(Errc::refused, path + ": not a regular file; an output file is written beside its place and renamed into it");
+  return failure(Errc::refused,
+                 path + ": not a regular file; an output file is written beside its place and renamed into it");
 }
 
 Result<void> finish(int fd, const std::string& temporary, const std::string& path, unsigned mode) {

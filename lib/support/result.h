@@ -61,13 +61,13 @@ std::string to_string(const Error& error);
 
 #define SECCOMPRESS_CONCAT_(a, b) a##b
 #define SECCOMPRESS_CONCAT(a, b) SECCOMPRESS_CONCAT_(a, b)
-#define TRY(expr)                                                                       \
-  do {                                                                                  \
-    if (auto try_ = (expr); !try_) return tl::unexpected(std::move(try_).error());      \
+#define TRY(expr)                                                                  \
+  do {                                                                             \
+    if (auto try_ = (expr); !try_) return tl::unexpected(std::move(try_).error()); \
   } while (false)
-#define TRY_ASSIGN_(tmp, decl, expr)                           \
-  auto tmp = (expr);                                           \
-  if (!tmp) return tl::unexpected(std::move(tmp).error());     \
+#define TRY_ASSIGN_(tmp, decl, expr)                       \
+  auto tmp = (expr);                                       \
+  if (!tmp) return tl::unexpected(std::move(tmp).error()); \
   decl = std::move(*tmp)
 // TRY_ASSIGN(auto x, f()): binds the value or returns the error.
 #define TRY_ASSIGN(decl, expr) TRY_ASSIGN_(SECCOMPRESS_CONCAT(try_tmp_, __COUNTER__), decl, expr)

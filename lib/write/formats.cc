@@ -26,7 +26,8 @@ std::string c_array(program::CodeView code) {
   std::string_view rest = listing;
   for (const program::Instruction& i : code) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    text += fmt::format("  {{0x{:02x}, {:3}, {:3}, 0x{:08x}}},  /* {} */\n", i.code, i.jt, i.jf, i.k, rest.substr(0, end));
+    text +=
+        fmt::format("  {{0x{:02x}, {:3}, {:3}, 0x{:08x}}},  /* {} */\n", i.code, i.jt, i.jf, i.k, rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return text + "};\n";

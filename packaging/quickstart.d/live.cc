@@ -41,8 +41,8 @@ double nanoseconds_per_round(Body body) {
 Nanoseconds trial(void* page) {
   Nanoseconds result;
   result.openat = nanoseconds_per_round([](int) { ::close(::open("/dev/null", O_RDONLY | O_CLOEXEC)); });
-  result.mprotect = nanoseconds_per_round(
-      [page](int i) { ::mprotect(page, 4096, i % 2 == 0 ? PROT_READ : PROT_READ | PROT_WRITE); });
+  result.mprotect =
+      nanoseconds_per_round([page](int i) { ::mprotect(page, 4096, i % 2 == 0 ? PROT_READ : PROT_READ | PROT_WRITE); });
   return result;
 }
 
@@ -87,7 +87,8 @@ class Worker {
   Result<Nanoseconds> ask() {
     Nanoseconds answer;
     if (::write(requests_.get(), "t", 1) != 1 || ::read(answers_.get(), &answer, sizeof answer) != sizeof answer)
-      return failure({EPIPE, std::generic_category()}, "the measuring process ended: its filters could not be installed");
+      return failure({EPIPE, std::generic_category()},
+                     "the measuring process ended: its filters could not be installed");
     return answer;
   }
 

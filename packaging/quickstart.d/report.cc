@@ -75,7 +75,8 @@ std::string opinion(abi::Verdict verdict) {
 }
 
 std::string outcome(const Probe& probe, abi::Verdict host, abi::Verdict profile) {
-  const bool host_allows = abi::action_word(host) == abi::kAllow, profile_allows = abi::action_word(profile) == abi::kAllow;
+  const bool host_allows = abi::action_word(host) == abi::kAllow,
+             profile_allows = abi::action_word(profile) == abi::kAllow;
   if (probe.error == 0) return "allowed";
   const std::string refused = "refused, " + std::string(abi::errno_name(probe.error)) + ": ";
   if (!host_allows && !profile_allows) return refused + "both";
@@ -117,7 +118,8 @@ std::string ratio(double before, double after) {
 }
 
 void add_count(Table& table, const std::string& name, std::size_t before, std::size_t after) {
-  table.add({"  " + name, cmd::grouped(before), cmd::grouped(after), ratio(static_cast<double>(before), static_cast<double>(after))});
+  table.add({"  " + name, cmd::grouped(before), cmd::grouped(after),
+             ratio(static_cast<double>(before), static_cast<double>(after))});
 }
 
 std::size_t total_instructions(const Filters& filters) {
@@ -137,7 +139,8 @@ void add_executed(Table& table, const Inputs& inputs, const std::vector<Call>& c
 }
 
 std::string paid(double unfiltered, double before, double after) {
-  return fmt::format("{:.2f} -> {:.2f} times the unfiltered {:.0f} ns", before / unfiltered, after / unfiltered, unfiltered);
+  return fmt::format("{:.2f} -> {:.2f} times the unfiltered {:.0f} ns", before / unfiltered, after / unfiltered,
+                     unfiltered);
 }
 
 Result<void> add_nanoseconds(Table& table, const Inputs& inputs) {
@@ -166,7 +169,8 @@ Result<std::string> flatten_time(const Inputs& inputs) {
   }
   const double first = totals[0];
   std::sort(totals.begin(), totals.end());
-  return fmt::format("flatten, parse to proof: {:.1f} ms of CPU (median of {}; the first {:.1f})", totals[kRuns / 2], kRuns, first);
+  return fmt::format("flatten, parse to proof: {:.1f} ms of CPU (median of {}; the first {:.1f})", totals[kRuns / 2],
+                     kRuns, first);
 }
 
 Result<void> costs(const Inputs& inputs, const std::string& calls_path) {
@@ -189,7 +193,8 @@ Result<void> costs(const Inputs& inputs, const std::string& calls_path) {
 
 Result<void> report(int argc, char** argv) {
   const std::string_view what = argc == 6 ? argv[1] : "";
-  if (what != "who" && what != "costs") return failure(Errc::malformed, "usage: report who|costs HOST_LAYERS PROFILE FLAT TABLE");
+  if (what != "who" && what != "costs")
+    return failure(Errc::malformed, "usage: report who|costs HOST_LAYERS PROFILE FLAT TABLE");
   TRY_ASSIGN(const Inputs inputs, read_inputs(argv + 2));
   return what == "who" ? who(inputs, argv[5]) : costs(inputs, argv[5]);
 }

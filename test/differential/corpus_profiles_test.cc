@@ -59,7 +59,9 @@ TEST_P(CorpusProfiles, MeanTheSameToRulesDiagramAndReference) {
     Diagnostics diagnostics;
     const auto layer = read::read({GetParam(), path}, options, diagnostics);
     const auto refusal = expected.find(name);
-    EXPECT_EQ(layer.has_value() ? "read" : first_error(diagnostics), refusal == expected.end() ? "read" : refusal->second) << name;
+    EXPECT_EQ(layer.has_value() ? "read" : first_error(diagnostics),
+              refusal == expected.end() ? "read" : refusal->second)
+        << name;
     if (!layer) {
       ++refused;
       continue;

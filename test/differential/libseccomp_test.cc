@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our lowering beside libseccomp's build of the same policy, where libseccomp's answer is the rules': simple sets of EQ and
-// MASKED_EQ conditions with one verdict a call. On 32-bit architectures and x32 it compares low words only: calls
-// have no high halves there, and neither have the random policies. Its numbers for calls that do not exist (-1xx and below) are left out.
+// Our lowering beside libseccomp's build of the same policy, where libseccomp's answer is the rules': simple sets of EQ
+// and MASKED_EQ conditions with one verdict a call. On 32-bit architectures and x32 it compares low words only: calls
+// have no high halves there, and neither have the random policies. Its numbers for calls that do not exist (-1xx and
+// below) are left out.
 #include <gtest/gtest.h>
 #include <seccomp.h>
 
@@ -82,15 +83,16 @@ Comparison compare(const policy::Policy& policy, const program::Code& theirs, co
       }
       std::string text = abi::audit_name(number.audit) + ' ' + abi::syscall_label(number.audit, number.nr) + '(';
       for (const auto argument : call.args) text += std::to_string(argument) + ' ';
-      comparison.differences.push_back(text + "): ours " + abi::to_string(ours) + ", libseccomp " + abi::to_string(other));
+      comparison.differences.push_back(text + "): ours " + abi::to_string(ours) + ", libseccomp " +
+                                       abi::to_string(other));
     }
   }
   return comparison;
 }
 
-// What 2.5.4 gets right at random: one verdict in all rules, one EQ or MASKED_EQ condition a rule, values of 32 bits (with
-// more conditions it loses rules whose mask has an empty half, or forgets to load an argument again); calls that every
-// architecture has (one that is absent can cost its neighbour the load of nr), and none that is multiplexed.
+// What 2.5.4 gets right at random: one verdict in all rules, one EQ or MASKED_EQ condition a rule, values of 32 bits
+// (with more conditions it loses rules whose mask has an empty half, or forgets to load an argument again); calls that
+// every architecture has (one that is absent can cost its neighbour the load of nr), and none that is multiplexed.
 // Architectures are such as one filter can hold.
 void simplify(policy::Rule& rule) {
   rule.numbers.clear();
@@ -152,7 +154,8 @@ TEST(Libseccomp, AgreesOnTheWholeNumberSpace) {
 
 // Debian 12's libseccomp does not return from these rules: the child's limit works, and ours answers.
 TEST(Libseccomp, ACompilerThatNeverReturnsIsKilled) {
-  const policy::Policy policy = parse_policy("ERRNO(1) personality a1<=5 && a2>1; ERRNO(1) personality a1<=5 && a2==0").value();
+  const policy::Policy policy =
+      parse_policy("ERRNO(1) personality a1<=5 && a2>1; ERRNO(1) personality a1<=5 && a2==0").value();
   const auto theirs = build_with_libseccomp(policy, 1);
   const scmp_version version = *seccomp_version();
   if (version.major != 2 || version.minor != 5) GTEST_SKIP() << "known of 2.5 only";
@@ -187,10 +190,12 @@ TEST_P(CorpusBesideLibseccomp, IsTheSameWhereLibseccompIsRight) {
     ++profiles;
     const Comparison one = compare(policy, *theirs, named_numbers(policy), 60, random);
     sum.calls += one.calls, sum.risky_calls += one.risky_calls, sum.risky_differences += one.risky_differences;
-    EXPECT_TRUE(one.differences.empty()) << entry.path() << ": " << one.differences.size() << ", " << one.differences[0];
+    EXPECT_TRUE(one.differences.empty()) << entry.path() << ": " << one.differences.size() << ", "
+                                         << one.differences[0];
   }
-  std::printf("%zu profiles, %zu calls; %zu calls of risky numbers, %zu of them differ; libseccomp refused or hung on %zu\n",
-              profiles, sum.calls, sum.risky_calls, sum.risky_differences, refused);
+  std::printf(
+      "%zu profiles, %zu calls; %zu calls of risky numbers, %zu of them differ; libseccomp refused or hung on %zu\n",
+      profiles, sum.calls, sum.risky_calls, sum.risky_differences, refused);
   EXPECT_GT(profiles, 40U);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libseccomp's own simulator tables, where the corpus lies beside the checkout: its recorded rules through our lowering,
-// every row that applies to this machine's words. Its column of architectures: `all` and `all_le`, `all_64` are the
-// native one; `+name` and `+all_le` always; `-name` removes; a bare name only where it is native (x86_64 here).
+// libseccomp's own simulator tables, where the corpus lies beside the checkout: its recorded rules through our
+// lowering, every row that applies to this machine's words. Its column of architectures: `all` and `all_le`, `all_64`
+// are the native one; `+name` and `+all_le` always; `-name` removes; a bare name only where it is native (x86_64 here).
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -41,7 +41,8 @@ class Recording {
   }
   std::vector<Arch> architectures() const {
     std::vector<Arch> all;
-    for (const auto& [number, filter] : filters_) all.insert(all.end(), filter.architectures.begin(), filter.architectures.end());
+    for (const auto& [number, filter] : filters_)
+      all.insert(all.end(), filter.architectures.begin(), filter.architectures.end());
     return all;
   }
 
@@ -80,7 +81,8 @@ class Recording {
 
   static void add_arch(policy::Policy& filter, const std::string& name) {
     const auto arch = name == "native" ? Arch::x86_64 : abi::arch_from_name(name);
-    if (arch) filter.architectures.push_back(*arch);  // others (sh, m68k) have no table of ours; their rows are left out
+    if (arch)
+      filter.architectures.push_back(*arch);  // others (sh, m68k) have no table of ours; their rows are left out
   }
 
   // A call by name, or by a number that has none.
@@ -93,17 +95,23 @@ class Recording {
     if (number == -1) throw Inexpressible{"a rule for -1"};
     if (number < 0) return;  // a pseudo number
     const auto known = abi::syscall_name(abi::facts(Arch::x86_64).audit, static_cast<std::uint32_t>(number));
-    if (known.empty()) rule.numbers = {static_cast<std::uint32_t>(number)};
-    else rule.names = {std::string(known)};
+    if (known.empty())
+      rule.numbers = {static_cast<std::uint32_t>(number)};
+    else
+      rule.names = {std::string(known)};
   }
 
   void add_rule(policy::Policy& filter, const json& call) {
     policy::Rule rule;
     rule.verdict = verdict_of(call[2]);
     name(rule, call[3]);
-    static const std::map<std::string, policy::Operator> kOperators = {
-        {"NE", policy::Operator::ne}, {"LT", policy::Operator::lt}, {"LE", policy::Operator::le}, {"EQ", policy::Operator::eq},
-        {"GE", policy::Operator::ge}, {"GT", policy::Operator::gt}, {"MASKED_EQ", policy::Operator::masked_eq}};
+    static const std::map<std::string, policy::Operator> kOperators = {{"NE", policy::Operator::ne},
+                                                                       {"LT", policy::Operator::lt},
+                                                                       {"LE", policy::Operator::le},
+                                                                       {"EQ", policy::Operator::eq},
+                                                                       {"GE", policy::Operator::ge},
+                                                                       {"GT", policy::Operator::gt},
+                                                                       {"MASKED_EQ", policy::Operator::masked_eq}};
     for (std::size_t i = 4; i < call.size(); ++i)
       rule.all_of.push_back({call[i]["arg"], kOperators.at(call[i]["op"]), call[i]["a"], call[i]["b"], {}});
     filter.rules.push_back(std::move(rule));
@@ -165,8 +173,7 @@ std::vector<std::uint32_t> numbers_of(const std::string& text, Arch arch) {
     return number ? std::vector{*number} : std::vector<std::uint32_t>{};
   }
   std::vector<std::uint32_t> all;
-  for (std::uint64_t n = range->first; n <= range->last; ++n)
-    all.push_back(static_cast<std::uint32_t>(n));
+  for (std::uint64_t n = range->first; n <= range->last; ++n) all.push_back(static_cast<std::uint32_t>(n));
   return all;
 }
 
@@ -195,9 +202,7 @@ std::vector<abi::SeccompData> calls_of(const Row& row, Arch arch, std::uint32_t 
   return calls;
 }
 
-abi::Verdict wanted_of(const Row& row) {
-  return row[9] == "KILL" ? abi::kKillThread : parse_verdict(row[9]).value();
-}
+abi::Verdict wanted_of(const Row& row) { return row[9] == "KILL" ? abi::kKillThread : parse_verdict(row[9]).value(); }
 
 void check_row(const Row& row, const Recording& recording, Counts& counts) {
   const abi::Verdict wanted = wanted_of(row);
@@ -243,7 +248,8 @@ TEST(LibseccompVectors, EveryRowThatAppliesGetsItsVerdict) {
       left_out[test] = reason.why;
     }
   }
-  std::printf("%zu tests, %zu rows, %zu calls; %zu rows are for other machines\n", tests, counts.rows, counts.calls, counts.left_out);
+  std::printf("%zu tests, %zu rows, %zu calls; %zu rows are for other machines\n", tests, counts.rows, counts.calls,
+              counts.left_out);
   EXPECT_EQ(left_out, kLeftOut);
   EXPECT_EQ(tests, 41U);
   EXPECT_GT(counts.rows, 450U);

@@ -30,7 +30,8 @@ Calls uname_is(abi::Verdict verdict) { return {{"uname", 0, verdict}}; }
 // What /bin/sh needs to print a line and exit.
 Calls shell_runs() {
   Calls calls;
-  for (const char* name : {"execve", "openat", "read", "write", "mmap", "close", "exit_group"}) calls.push_back({name, 0, abi::kAllow});
+  for (const char* name : {"execve", "openat", "read", "write", "mmap", "close", "exit_group"})
+    calls.push_back({name, 0, abi::kAllow});
   return calls;
 }
 Calls unshares(std::vector<std::uint64_t> allowed, std::vector<std::uint64_t> refused) {
@@ -48,16 +49,21 @@ const std::map<std::string, Calls>& expectations() {
     return calls;
   }();
   static const std::map<std::string, Calls> all = {
-      {"exec-restrictnamespaces-merge-all", unshares({CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWPID}, {})},
-      {"exec-restrictnamespaces-merge-and", unshares({CLONE_NEWPID}, {CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET})},
-      {"exec-restrictnamespaces-merge-or", unshares({CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWPID}, {CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET})},
+      {"exec-restrictnamespaces-merge-all",
+       unshares({CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWPID}, {})},
+      {"exec-restrictnamespaces-merge-and",
+       unshares({CLONE_NEWPID}, {CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET})},
+      {"exec-restrictnamespaces-merge-or",
+       unshares({CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWPID}, {CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET})},
       {"exec-restrictnamespaces-mnt-deny-list", unshares({}, {CLONE_NEWNS})},
       {"exec-restrictnamespaces-mnt", unshares({CLONE_NEWNS}, {})},
-      {"exec-restrictnamespaces-no", unshares({CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWPID}, {})},
+      {"exec-restrictnamespaces-no",
+       unshares({CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWPID}, {})},
       {"exec-restrictnamespaces-yes", unshares({}, {CLONE_NEWNS})},
       {"exec-systemcallerrornumber-name", uname_is(abi::kErrno | EACCES)},
       {"exec-systemcallerrornumber-number", uname_is(abi::kErrno | 255)},
-      {"exec-systemcallfilter-failing", {{"execve", 0, abi::kAllow}, {"openat", 0, abi::kKillProcess}, {"ioperm", 0, abi::kAllow}}},
+      {"exec-systemcallfilter-failing",
+       {{"execve", 0, abi::kAllow}, {"openat", 0, abi::kKillProcess}, {"ioperm", 0, abi::kAllow}}},
       {"exec-systemcallfilter-failing2", {{"write", 0, abi::kKillProcess}, {"exit_group", 0, abi::kKillProcess}}},
       {"exec-systemcallfilter-failing3", {{"write", 0, abi::kKillProcess}, {"exit_group", 0, abi::kKillProcess}}},
       {"exec-systemcallfilter-not-failing", deny_list_runs},
@@ -81,9 +87,9 @@ const std::map<std::string, Calls>& expectations() {
 
 // What `uname -m` prints under Personality=; no filter takes part.
 const std::set<std::string>& not_about_verdicts() {
-  static const std::set<std::string> names = {"exec-personality-aarch64", "exec-personality-loongarch64", "exec-personality-ppc64",
-                                              "exec-personality-ppc64le", "exec-personality-s390",        "exec-personality-x86-64",
-                                              "exec-personality-x86"};
+  static const std::set<std::string> names = {
+      "exec-personality-aarch64", "exec-personality-loongarch64", "exec-personality-ppc64", "exec-personality-ppc64le",
+      "exec-personality-s390",    "exec-personality-x86-64",      "exec-personality-x86"};
   return names;
 }
 
@@ -109,7 +115,8 @@ void check(const std::string& name, const Calls& calls) {
     data.arch = abi::facts(abi::Arch::x86_64).audit;
     data.nr = static_cast<int>(abi::syscall_number(abi::Arch::x86_64, call.name).value());
     data.args[0] = call.argument;
-    EXPECT_EQ(abi::to_string(stack.store->evaluate(stack.layers[0].node, data)), abi::to_string(call.verdict)) << name << ' ' << call.name;
+    EXPECT_EQ(abi::to_string(stack.store->evaluate(stack.layers[0].node, data)), abi::to_string(call.verdict))
+        << name << ' ' << call.name;
   }
 }
 

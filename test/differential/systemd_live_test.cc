@@ -34,7 +34,9 @@ TEST(SystemdLive, EveryUnitIsReadAsTheFiltersThatItGot) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (!entry.is_directory()) continue;
     const auto installed = filters_in(entry.path());
-    EXPECT_EQ(compare_unit(entry.path() / "unit.service", installed, {.arch = abi::Arch::x86_64, .caps = {}, .kernel = {6, 18}}), "")
+    EXPECT_EQ(compare_unit(entry.path() / "unit.service", installed,
+                           {.arch = abi::Arch::x86_64, .caps = {}, .kernel = {6, 18}}),
+              "")
         << entry.path();
     ++units;
     filters += installed.size();

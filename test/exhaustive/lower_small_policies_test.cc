@@ -94,7 +94,8 @@ constexpr std::array<abi::Verdict, 3> kSame = {abi::kAllow, abi::kErrno | 1, abi
 constexpr std::array<abi::Verdict, 3> kStricterSecond = {abi::kAllow, abi::kErrno | 1, abi::kKillProcess};
 constexpr std::array<abi::Verdict, 3> kStricterFirst = {abi::kErrno | 1, abi::kKillThread, abi::kAllow};
 constexpr std::array<abi::Verdict, 3> kOtherData = {abi::kErrno | 3, abi::kErrno | 1, abi::kErrno | 2};
-INSTANTIATE_TEST_SUITE_P(Verdicts, LowerSmallPolicies, ::testing::Values(kSame, kStricterSecond, kStricterFirst, kOtherData));
+INSTANTIATE_TEST_SUITE_P(Verdicts, LowerSmallPolicies,
+                         ::testing::Values(kSame, kStricterSecond, kStricterFirst, kOtherData));
 
 }  // namespace
 }  // namespace seccompress::test

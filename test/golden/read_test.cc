@@ -70,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, GoldenRead, ::testing::ValuesIn(read::readers().
                          [](const auto& one) { return std::string(one.param.kind); });
 
 TEST(Golden, AMissingExpectationIsAFailure) {
-  EXPECT_EQ(compare_golden(std::string(TEST_DATA) + "/golden/read/no-such-file", "text", false).outcome, GoldenOutcome::differs);
+  EXPECT_EQ(compare_golden(std::string(TEST_DATA) + "/golden/read/no-such-file", "text", false).outcome,
+            GoldenOutcome::differs);
 }
 
 TEST(Golden, AcceptingIsNoPass) {

@@ -25,7 +25,8 @@ int fail(const std::string& what) {
 Result<program::Code> live_filter(const char* pid, const char* index) {
   TRY_ASSIGN(std::vector<host::LiveFilter> filters, host::read_live_stack(std::atoi(pid)));
   const auto wanted = static_cast<std::size_t>(std::atoi(index));
-  if (wanted >= filters.size()) return failure(Errc::refused, "the process has " + std::to_string(filters.size()) + " filters");
+  if (wanted >= filters.size())
+    return failure(Errc::refused, "the process has " + std::to_string(filters.size()) + " filters");
   return filters[wanted].code;
 }
 

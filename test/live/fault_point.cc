@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // seccompress-hook with steps that tests can hold: `--pause-at STEP` makes the tracer stop itself
-// there, after it wrote its pid to the FIFO of `--notify FIFO`. Built from the product's own sources with SECCOMPRESS_FAULTS; never installed.
+// there, after it wrote its pid to the FIFO of `--notify FIFO`. Built from the product's own sources with
+// SECCOMPRESS_FAULTS; never installed.
 #include "install/fault_point.h"
 
 #include <fcntl.h>
@@ -33,10 +34,14 @@ void seccompress::install::fault_point(const char* step) {
 int main(int argc, char** argv) {
   seccompress::hooks::Options options;
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--pause-at") == 0) g_pause_at = argv[i + 1];
-    else if (std::strcmp(argv[i], "--notify") == 0) g_notify = argv[i + 1];
-    else if (std::strcmp(argv[i], "--config") == 0) options.settings_path = argv[i + 1];
-    else return 2;
+    if (std::strcmp(argv[i], "--pause-at") == 0)
+      g_pause_at = argv[i + 1];
+    else if (std::strcmp(argv[i], "--notify") == 0)
+      g_notify = argv[i + 1];
+    else if (std::strcmp(argv[i], "--config") == 0)
+      options.settings_path = argv[i + 1];
+    else
+      return 2;
   }
   return seccompress::hooks::run_hook(options);
 }

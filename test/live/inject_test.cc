@@ -25,8 +25,9 @@ constexpr int kMarker = 97, kGood = 42;
 
 // umask: errno 97, everything else allowed.
 program::VerifiedProgram marker_program() {
-  const program::Code code = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_umask, 0, 1),
-                              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | kMarker), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const program::Code code = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_umask, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | kMarker), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
   const std::vector<program::Code> stack = {code};
   return std::get<program::VerifiedProgram>(verify::prove(code, stack));
 }

@@ -44,7 +44,8 @@ void expect_same_answers(std::span<const program::Code> stack, const program::Co
 // The instruction pointer is the child's own: argument 0 instead.
 program::Code without_ip(program::Code code) {
   for (program::Instruction& instruction : code)
-    if (instruction.code == (BPF_LD | BPF_W | BPF_ABS) && (instruction.k == 8 || instruction.k == 12)) instruction.k = 16;
+    if (instruction.code == (BPF_LD | BPF_W | BPF_ABS) && (instruction.k == 8 || instruction.k == 12))
+      instruction.k = 16;
   return code;
 }
 

@@ -33,7 +33,9 @@ std::string compare_live(const std::string& unit, std::string_view process, std:
   for (const host::LiveFilter& filter : *live) codes.push_back(filter.code);
   count = codes.size();
   if (!stricter) return test::compare_unit(unit, codes, options());
-  return test::order_of_unit(unit, codes, options()) == merge::Order::stricter ? "" : "is not stricter than what is installed\n";
+  return test::order_of_unit(unit, codes, options()) == merge::Order::stricter
+             ? ""
+             : "is not stricter than what is installed\n";
 }
 
 }  // namespace
@@ -44,8 +46,10 @@ int main(int argc, char** argv) {
     std::size_t filters = 0;
     const bool refused = std::strcmp(argv[i + 1], "refused") == 0;
     const std::string fault = refused ? compare_refused(argv[i]) : compare_live(argv[i], argv[i + 1], filters);
-    if (fault.empty()) std::printf("ok %s: %s\n", argv[i], refused ? "refused" : (std::to_string(filters) + " filters").c_str());
-    else std::printf("FAIL %s: %s", argv[i], fault.c_str());
+    if (fault.empty())
+      std::printf("ok %s: %s\n", argv[i], refused ? "refused" : (std::to_string(filters) + " filters").c_str());
+    else
+      std::printf("FAIL %s: %s", argv[i], fault.c_str());
     good = good && fault.empty();
   }
   return good ? 0 : 1;

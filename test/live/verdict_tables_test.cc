@@ -27,7 +27,8 @@ void run(const std::string& path, const Executor& executor) {
   ASSERT_TRUE(table) << table.error().what;
   Diagnostics diagnostics;
   auto subject = compile_subject(*table, std::filesystem::path(path).parent_path(), diagnostics);
-  ASSERT_TRUE(subject) << to_string(subject.error()) << (diagnostics.all().empty() ? "" : to_string(diagnostics.all()[0]));
+  ASSERT_TRUE(subject) << to_string(subject.error())
+                       << (diagnostics.all().empty() ? "" : to_string(diagnostics.all()[0]));
   const TableReport report = run_table(*table, *subject, executor);
   for (const std::string& failure : report.failures) ADD_FAILURE() << path << ": " << failure;
   std::printf("%s: %zu rows, %zu calls answered, %zu cannot be made by this executor\n",
@@ -63,8 +64,9 @@ TEST(VerdictTable, AWrongRowFailsUnderEveryExecutor) {
 }
 
 TEST(VerdictTable, MalformedRowsNameTheirLine) {
-  for (const char* text : {"layers: x\nread\n", "layers: x\nno_such_call ALLOW\n", "layers: x\nread 1 2 3 4 5 6 7 ALLOW\n",
-                           "layers: x\nread MAYBE\n", "layers: x\nread ERRNO(ENOTHING)\n", "layers: x\nvax:read ALLOW\n"}) {
+  for (const char* text :
+       {"layers: x\nread\n", "layers: x\nno_such_call ALLOW\n", "layers: x\nread 1 2 3 4 5 6 7 ALLOW\n",
+        "layers: x\nread MAYBE\n", "layers: x\nread ERRNO(ENOTHING)\n", "layers: x\nvax:read ALLOW\n"}) {
     const auto table = parse_verdicts(text, "t");
     ASSERT_FALSE(table) << text;
     EXPECT_TRUE(table.error().what.starts_with("t:2: ")) << table.error().what;

@@ -38,7 +38,8 @@ void expect_identity(Random& random, const CodeShape& shape, std::size_t layers)
 
 TEST(EmitRaiseIdentity, HoldsForRandomPrograms) {
   Random random(seed_or(1));
-  for (std::size_t i = 0; i < 1500; ++i) expect_identity(random, {.length = 8 + i % 40, .constants = static_cast<std::uint32_t>(4 + i % 13)}, 1);
+  for (std::size_t i = 0; i < 1500; ++i)
+    expect_identity(random, {.length = 8 + i % 40, .constants = static_cast<std::uint32_t>(4 + i % 13)}, 1);
 }
 
 TEST(EmitRaiseIdentity, HoldsForRandomStacks) {

@@ -35,7 +35,8 @@ void fuzz_layer(std::string_view kind, std::string_view bytes) {
     return;
   }
   CHECK(!diagnostics.has_errors());
-  if (const auto* policy = std::get_if<policy::Policy>(&layer->content)) check_policy(*policy);
+  if (const auto* policy = std::get_if<policy::Policy>(&layer->content))
+    check_policy(*policy);
   else if (const auto* policies = std::get_if<std::vector<read::NamedPolicy>>(&layer->content))
     for (const read::NamedPolicy& one : *policies) check_policy(one.policy);
   else

@@ -84,7 +84,8 @@ struct Mapped {
 // A way out for the child (exit_group with a magic argument), then the program with A as it expects it.
 Result<Mapped> map_verdicts(program::CodeView code) {
   Mapped mapped;
-  mapped.code = {ld(abi::kNr), jeq(kExitGroup, 0, 3), ld(abi::arg_low(5)), jeq(kExitMagic, 0, 1), ret(abi::kAllow), ld_imm(0)};
+  mapped.code = {ld(abi::kNr),          jeq(kExitGroup, 0, 3), ld(abi::arg_low(5)),
+                 jeq(kExitMagic, 0, 1), ret(abi::kAllow),      ld_imm(0)};
   std::map<abi::Verdict, std::uint32_t> index;
   for (program::Instruction instruction : code) {
     if (instruction.code == (BPF_RET | BPF_A)) return failure(Errc::inexact, "RET A cannot be mapped");

@@ -10,6 +10,7 @@ namespace seccompress::test {
 
 enum class LibseccompFailure { refused, hung };
 // refused: libseccomp (or the exec of the child) said no; hung: killed after `seconds` of CPU time.
-tl::expected<program::Code, LibseccompFailure> build_with_libseccomp(const policy::Policy& policy, unsigned seconds = 10);
+tl::expected<program::Code, LibseccompFailure> build_with_libseccomp(const policy::Policy& policy,
+                                                                     unsigned seconds = 10);
 
 }  // namespace seccompress::test

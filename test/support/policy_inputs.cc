@@ -17,15 +17,16 @@ namespace {
 using policy::Policy;
 using Values = std::array<std::vector<std::uint64_t>, 6>;
 
-constexpr std::array<std::uint32_t, 12> kBorders = {0x3fffffff, 0x40000000, 0x400003ff, 0x7ffffffe, 0x7fffffff, 0x80000000,
-                                                    0x80000001, 0xbfffffff, 0xc0000000, 0xfffffffe, 0xffffffff, 0xffffff97};
+constexpr std::array<std::uint32_t, 12> kBorders = {0x3fffffff, 0x40000000, 0x400003ff, 0x7ffffffe,
+                                                    0x7fffffff, 0x80000000, 0x80000001, 0xbfffffff,
+                                                    0xc0000000, 0xfffffffe, 0xffffffff, 0xffffff97};
 
 void unite(std::vector<Number>& numbers) {
   const auto key = [](const Number& n) { return std::uint64_t{n.audit} << 32 | n.nr; };
   std::sort(numbers.begin(), numbers.end(), [&](const Number& a, const Number& b) { return key(a) < key(b); });
-  numbers.erase(std::unique(numbers.begin(), numbers.end(),
-                            [&](const Number& a, const Number& b) { return key(a) == key(b); }),
-                numbers.end());
+  numbers.erase(
+      std::unique(numbers.begin(), numbers.end(), [&](const Number& a, const Number& b) { return key(a) == key(b); }),
+      numbers.end());
 }
 
 void add_values(Values& values, const policy::Rule& rule) {
@@ -74,7 +75,8 @@ std::vector<Number> named_numbers(const Policy& policy) {
       for (const std::uint32_t nr : rule.numbers) numbers.push_back({abi::facts(arch).audit, nr});
       for (const std::string& name : rule.names) {
         if (const auto nr = abi::syscall_number(arch, name)) numbers.push_back({abi::facts(arch).audit, *nr});
-        if (const auto one = abi::multiplexed_call(arch, name)) numbers.push_back({abi::facts(arch).audit, one->number});
+        if (const auto one = abi::multiplexed_call(arch, name))
+          numbers.push_back({abi::facts(arch).audit, one->number});
       }
     }
   unite(numbers);
@@ -92,7 +94,8 @@ std::vector<Number> numbers_of(const Policy& policy) {
     }
     for (const std::uint32_t nr : kBorders) numbers.push_back({audit, nr});
     for (const Policy::EnosysAbove& limit : policy.enosys_above)
-      for (const std::uint32_t nr : {limit.last, limit.last + 1, limit.last | abi::kX32Bit}) numbers.push_back({audit, nr});
+      for (const std::uint32_t nr : {limit.last, limit.last + 1, limit.last | abi::kX32Bit})
+        numbers.push_back({audit, nr});
   }
   unite(numbers);
   return numbers;
@@ -119,7 +122,8 @@ std::vector<abi::SeccompData> calls_of(const Policy& policy, Number number, std:
   return calls;
 }
 
-Agreement compare_lowering(const Policy& policy, const std::vector<Number>& numbers, std::size_t limit, Random& random) {
+Agreement compare_lowering(const Policy& policy, const std::vector<Number>& numbers, std::size_t limit,
+                           Random& random) {
   diagram::Store store;
   const auto node = lower::lower(policy, store);
   if (!node) return {0, "lower: " + node.error().what};

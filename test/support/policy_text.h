@@ -13,8 +13,8 @@
 
 namespace seccompress::test {
 
-std::optional<std::uint64_t> parse_number(std::string_view text);       // decimal, 0x hexadecimal, ~0
-std::optional<abi::Verdict> parse_verdict(std::string_view text);       // "ERRNO(EPERM)", "ERRNO(38)", "ALLOW"
+std::optional<std::uint64_t> parse_number(std::string_view text);  // decimal, 0x hexadecimal, ~0
+std::optional<abi::Verdict> parse_verdict(std::string_view text);  // "ERRNO(EPERM)", "ERRNO(38)", "ALLOW"
 Result<policy::Policy> parse_policy(std::string_view text);
 
 }  // namespace seccompress::test

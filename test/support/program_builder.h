@@ -40,9 +40,7 @@ constexpr Instruction ja(std::uint32_t offset) { return raw(BPF_JMP | BPF_JA, of
 constexpr Instruction jump(unsigned op, std::uint32_t k, unsigned jt, unsigned jf) {
   return raw(BPF_JMP | op | BPF_K, k, jt, jf);
 }
-constexpr Instruction jump_x(unsigned op, unsigned jt, unsigned jf) {
-  return raw(BPF_JMP | op | BPF_X, 0, jt, jf);
-}
+constexpr Instruction jump_x(unsigned op, unsigned jt, unsigned jf) { return raw(BPF_JMP | op | BPF_X, 0, jt, jf); }
 constexpr Instruction jeq(std::uint32_t k, unsigned jt, unsigned jf) { return jump(BPF_JEQ, k, jt, jf); }
 constexpr Instruction jgt(std::uint32_t k, unsigned jt, unsigned jf) { return jump(BPF_JGT, k, jt, jf); }
 constexpr Instruction jge(std::uint32_t k, unsigned jt, unsigned jf) { return jump(BPF_JGE, k, jt, jf); }
@@ -51,8 +49,7 @@ constexpr Instruction jset(std::uint32_t k, unsigned jt, unsigned jf) { return j
 constexpr Instruction ret(abi::Verdict verdict) { return raw(BPF_RET | BPF_K, verdict); }
 constexpr Instruction ret_a() { return raw(BPF_RET | BPF_A); }
 
-inline abi::SeccompData call(std::uint32_t arch, std::uint32_t nr, std::uint64_t a0 = 0,
-                             std::uint64_t a1 = 0) {
+inline abi::SeccompData call(std::uint32_t arch, std::uint32_t nr, std::uint64_t a0 = 0, std::uint64_t a1 = 0) {
   abi::SeccompData data{};
   data.nr = static_cast<int>(nr);
   data.arch = arch;

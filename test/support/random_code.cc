@@ -12,8 +12,9 @@ namespace {
 constexpr std::uint32_t kConstants[] = {0,          1,          2,          3,          6,          7,
                                         59,         256,        0x10000,    0x40000000, 0x40000003, 0x7fffffff,
                                         0x80000000, 0xc000003e, 0xfffffffe, 0xffffffff};
-constexpr abi::Verdict kVerdicts[] = {abi::kAllow, abi::kErrno | 1, abi::kErrno | 2, abi::kKillProcess,
-                                      abi::kKillThread, abi::kLog, abi::kTrap | 7, abi::kTrace | 9, 0x00060000U};
+constexpr abi::Verdict kVerdicts[] = {abi::kAllow,       abi::kErrno | 1,  abi::kErrno | 2,
+                                      abi::kKillProcess, abi::kKillThread, abi::kLog,
+                                      abi::kTrap | 7,    abi::kTrace | 9,  0x00060000U};
 
 template <class T, std::size_t N>
 T pick(Random& random, const T (&values)[N], std::size_t limit = N) {

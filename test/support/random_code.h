@@ -18,10 +18,10 @@ using Random = std::mt19937_64;
 std::uint64_t seed_or(std::uint64_t fallback);
 
 struct CodeShape {
-  std::size_t length = 24;        // instructions before the final RETs
-  bool masks = true;              // AND K and JSET
-  bool many_words = true;         // ip and all arguments, not only nr, arch and a0
-  std::uint32_t constants = 8;    // how many different constants
+  std::size_t length = 24;      // instructions before the final RETs
+  bool masks = true;            // AND K and JSET
+  bool many_words = true;       // ip and all arguments, not only nr, arch and a0
+  std::uint32_t constants = 8;  // how many different constants
 };
 
 // Checked code: loads, JEQ/JGE/JGT/JSET K, AND K, JA, RET K.

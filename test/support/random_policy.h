@@ -9,9 +9,9 @@ namespace seccompress::test {
 
 struct PolicyShape {
   std::size_t rules = 5;
-  std::size_t conditions = 3;         // at most, a rule
-  bool many_architectures = true;     // else x86_64 alone
-  bool only_equality = false;         // EQ and MASKED_EQ, the operators that libseccomp gets right
+  std::size_t conditions = 3;      // at most, a rule
+  bool many_architectures = true;  // else x86_64 alone
+  bool only_equality = false;      // EQ and MASKED_EQ, the operators that libseccomp gets right
   bool enosys = true;
 };
 

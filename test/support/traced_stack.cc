@@ -59,8 +59,8 @@ class Mapping {
 
   // The mapped program behind a way through for the child's own installs; A is 0 again after it.
   program::Code apply(const program::Code& code) const {
-    program::Code mapped = {ld(abi::kNr), jeq(SYS_prctl, 0, 3),     ld(abi::arg_low(5)),
-                            jeq(kMagic, 0, 1), ret(abi::kAllow), ld_imm(0)};
+    program::Code mapped = {ld(abi::kNr),      jeq(SYS_prctl, 0, 3), ld(abi::arg_low(5)),
+                            jeq(kMagic, 0, 1), ret(abi::kAllow),     ld_imm(0)};
     for (program::Instruction instruction : code) {
       if (instruction.code == (BPF_RET | BPF_K)) instruction.k = there_.at(abi::normalize(instruction.k));
       mapped.push_back(instruction);
@@ -109,8 +109,7 @@ bool install(const program::Code& code) {
 class SharedMemory {
  public:
   explicit SharedMemory(std::size_t bytes)
-      : bytes_(bytes),
-        address_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+      : bytes_(bytes), address_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
     CHECK(address_ != MAP_FAILED);
   }
   SharedMemory(const SharedMemory&) = delete;

@@ -8,8 +8,8 @@ namespace seccompress::test {
 namespace {
 
 // The unit as read and the filters as two layers of one stack; nullopt with a message when that fails.
-std::optional<Stack> compile(const std::string& unit, std::span<const program::Code> installed, const read::Options& options,
-                             std::string& message) {
+std::optional<Stack> compile(const std::string& unit, std::span<const program::Code> installed,
+                             const read::Options& options, std::string& message) {
   PipelineOptions pipeline;
   pipeline.read = options;
   Diagnostics diagnostics;
@@ -24,11 +24,12 @@ std::optional<Stack> compile(const std::string& unit, std::span<const program::C
   return std::nullopt;
 }
 
-std::string difference(const diagram::Store& store, diagram::Node read, diagram::Node installed, const std::string& name) {
+std::string difference(const diagram::Store& store, diagram::Node read, diagram::Node installed,
+                       const std::string& name) {
   if (read == installed) return {};
   const auto call = store.difference(read, installed);
-  return name + ": " + abi::call_text(*call) + ": read as " + abi::to_string(store.evaluate(read, *call)) + ", installed is " +
-         abi::to_string(store.evaluate(installed, *call)) + '\n';
+  return name + ": " + abi::call_text(*call) + ": read as " + abi::to_string(store.evaluate(read, *call)) +
+         ", installed is " + abi::to_string(store.evaluate(installed, *call)) + '\n';
 }
 
 std::string names_of(const CompiledLayer& layer) {
@@ -39,17 +40,20 @@ std::string names_of(const CompiledLayer& layer) {
 
 }  // namespace
 
-std::string compare_unit(const std::string& unit, std::span<const program::Code> installed, const read::Options& options) {
+std::string compare_unit(const std::string& unit, std::span<const program::Code> installed,
+                         const read::Options& options) {
   std::string message;
   const auto both = compile(unit, installed, options, message);
   if (!both) return message;
   const CompiledLayer &ours = both->layers[0], &theirs = both->layers[1];
   if (ours.filters.size() != theirs.filters.size())
-    return std::to_string(ours.filters.size()) + " filters read, " + std::to_string(theirs.filters.size()) + " installed\n" + names_of(ours);
+    return std::to_string(ours.filters.size()) + " filters read, " + std::to_string(theirs.filters.size()) +
+           " installed\n" + names_of(ours);
   for (std::size_t i = 0; i < ours.filter_nodes.size(); ++i)
     message += difference(*both->store, ours.filter_nodes[i], theirs.filter_nodes[i], ours.filter_names[i]);
   message += difference(*both->store, ours.node, theirs.node, "the whole");
-  if (message.empty() && merge::compare(*both->store, ours.node, theirs.node).order != merge::Order::equal) return "not equal\n";
+  if (message.empty() && merge::compare(*both->store, ours.node, theirs.node).order != merge::Order::equal)
+    return "not equal\n";
   return message;
 }
 

@@ -12,7 +12,8 @@ namespace seccompress::test {
 
 // What they disagree on: the number of filters, one of them (with a witness), or the whole. Empty: equal, filter by
 // filter and as a whole. Warnings of the reader are no disagreement.
-std::string compare_unit(const std::string& unit, std::span<const program::Code> installed, const read::Options& options);
+std::string compare_unit(const std::string& unit, std::span<const program::Code> installed,
+                         const read::Options& options);
 
 // How the unit as read compares with the filters as a whole; nullopt when one of them cannot be had.
 std::optional<merge::Order> order_of_unit(const std::string& unit, std::span<const program::Code> installed,

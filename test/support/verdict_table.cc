@@ -26,7 +26,8 @@ bool parse_call(std::string text, VerdictRow& row) {
   }
   row.call.arch = abi::facts(arch).audit;
   const auto number = parse_number(text);
-  const auto nr = number ? std::optional<std::uint32_t>(static_cast<std::uint32_t>(*number)) : abi::syscall_number(arch, text);
+  const auto nr =
+      number ? std::optional<std::uint32_t>(static_cast<std::uint32_t>(*number)) : abi::syscall_number(arch, text);
   if (!nr) return false;
   row.call.nr = static_cast<int>(*nr);
   return true;
@@ -77,15 +78,18 @@ Result<Answers> answer_by_rules(Subject& subject, std::span<const abi::SeccompDa
   return each(calls, [&](const abi::SeccompData& call) {
     abi::Verdict verdict = abi::kAllow;
     for (const CompiledLayer& layer : subject.stack.layers)
-      if (layer.policy) verdict = abi::stack(policy::evaluate(*layer.policy, call), verdict);
+      if (layer.policy)
+        verdict = abi::stack(policy::evaluate(*layer.policy, call), verdict);
       else
-        for (const program::Code& filter : layer.filters) verdict = abi::stack(program::interpret(filter, call), verdict);
+        for (const program::Code& filter : layer.filters)
+          verdict = abi::stack(program::interpret(filter, call), verdict);
     return verdict;
   });
 }
 
 Result<Answers> answer_by_diagram(Subject& subject, std::span<const abi::SeccompData> calls) {
-  return each(calls, [&](const abi::SeccompData& call) { return subject.stack.store->evaluate(subject.flat->node, call); });
+  return each(calls,
+              [&](const abi::SeccompData& call) { return subject.stack.store->evaluate(subject.flat->node, call); });
 }
 
 Result<Answers> answer_by_stack(Subject& subject, std::span<const abi::SeccompData> calls) {
@@ -94,7 +98,8 @@ Result<Answers> answer_by_stack(Subject& subject, std::span<const abi::SeccompDa
 }
 
 Result<Answers> answer_by_flat_program(Subject& subject, std::span<const abi::SeccompData> calls) {
-  return each(calls, [&](const abi::SeccompData& call) { return program::interpret(subject.flat->program.view(), call); });
+  return each(calls,
+              [&](const abi::SeccompData& call) { return program::interpret(subject.flat->program.view(), call); });
 }
 
 Result<Answers> answer_by_kernel(Subject& subject, std::span<const abi::SeccompData> calls) {
@@ -102,11 +107,8 @@ Result<Answers> answer_by_kernel(Subject& subject, std::span<const abi::SeccompD
 }
 
 constexpr Executor kExecutors[] = {
-    {"rules", answer_by_rules},
-    {"diagram", answer_by_diagram},
-    {"stack", answer_by_stack},
-    {"program", answer_by_flat_program},
-    {"kernel", answer_by_kernel},
+    {"rules", answer_by_rules},          {"diagram", answer_by_diagram}, {"stack", answer_by_stack},
+    {"program", answer_by_flat_program}, {"kernel", answer_by_kernel},
 };
 
 // Arguments that the row leaves open are tried as 0, all ones, and a mixture.
@@ -183,8 +185,8 @@ TableReport run_table(const VerdictTable& table, Subject& subject, const Executo
     ++report.answered;
     const abi::Verdict answer = *(*answers)[i];
     if (abi::normalize(answer) != abi::normalize(row.expected))
-      report.failures.push_back("line " + std::to_string(row.line) + ": " + row.text + ": " + std::string(executor.name) +
-                                " says " + abi::to_string(answer));
+      report.failures.push_back("line " + std::to_string(row.line) + ": " + row.text + ": " +
+                                std::string(executor.name) + " says " + abi::to_string(answer));
   }
   return report;
 }

@@ -18,13 +18,13 @@ namespace seccompress::test {
 struct VerdictRow {
   int line = 0;
   std::string text;
-  abi::SeccompData call{};             // named arguments filled in
-  std::array<bool, 6> given{};         // the others may hold anything
+  abi::SeccompData call{};      // named arguments filled in
+  std::array<bool, 6> given{};  // the others may hold anything
   abi::Verdict expected = abi::kKillProcess;
 };
 
 struct VerdictTable {
-  std::vector<std::string> layers;     // oldest first, relative to the table's folder
+  std::vector<std::string> layers;  // oldest first, relative to the table's folder
   read::Options options;
   std::vector<VerdictRow> rows;
 };

@@ -30,7 +30,8 @@ log: /var/log/x.log
 exec: accept
 install_timeout: 1500ms
 runtimes: {default: runc, allowed: [/usr/sbin/runc, /usr/bin/crun]}
-)", "c", diagnostics);
+)",
+                                       "c", diagnostics);
   ASSERT_TRUE(settings.has_value());
   EXPECT_EQ(settings->host_layers, (std::vector<std::string>{"bpf:/a", "dir:/b"}));
   EXPECT_EQ(settings->unconfined, Unconfined::skip);
@@ -77,21 +78,25 @@ TEST_P(FaultySettings, AreNamed) {
   EXPECT_NE(all.find(GetParam().message), std::string::npos) << all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FaultySettings, testing::Values(
-    Fault{"", "not a mapping"}, Fault{"[]", "not a mapping"}, Fault{"version: 1\n--- \nversion: 1\n", "second document"},
-    Fault{"version: 2", "this build knows version 1"}, Fault{"mode: enforce", "version is missing"},
-    Fault{"version: &a 1\nlog: *a", "an anchor"}, Fault{"version: 1\nlog: *a", "anchor is not defined"},
-    Fault{"version: !!int 1", "a tag"}, Fault{"version: 1\nhost_layers: x", "host_layers is not a list"},
-    Fault{"version: 1\nhost_layers: [[x]]", "an entry of host_layers is not a text"},
-    Fault{"version: 1\nhost_layers: ['']", "an entry of host_layers is not a text"},
-    Fault{"version: 1\nlog: relative", "not an absolute path"}, Fault{"version: 1\ninstall_timeout: 10", "not a duration"},
-    Fault{"version: 1\ninstall_timeout: 1ms", "between"}, Fault{"version: 1\ninstall_timeout: 11m", "between"},
-    Fault{"version: 1\napply: {select: [{annotation: x, layers: [bpf:/a]}]}", "KEY=VALUE"},
-    Fault{"version: 1\napply: {select: [{annotation: x=y}]}", "needs an annotation and layers"},
-    Fault{"version: 1\napply: {unconfined: maybe}", "apply.unconfined is 'maybe'"},
-    Fault{"version: 1\nruntimes: {allowed: [runc]}", "not an absolute path"},
-    Fault{"version: 1\n? [a]\n: b", "a key is not a plain word"}, Fault{"version: 1\n\tlog: x", "error"},
-    Fault{"a: {b: {c: {d: {e: {f: {g: {h: {i: 1}}}}}}}}", "nesting deeper than 8"}));
+INSTANTIATE_TEST_SUITE_P(
+    All, FaultySettings,
+    testing::Values(
+        Fault{"", "not a mapping"}, Fault{"[]", "not a mapping"},
+        Fault{"version: 1\n--- \nversion: 1\n", "second document"}, Fault{"version: 2", "this build knows version 1"},
+        Fault{"mode: enforce", "version is missing"}, Fault{"version: &a 1\nlog: *a", "an anchor"},
+        Fault{"version: 1\nlog: *a", "anchor is not defined"}, Fault{"version: !!int 1", "a tag"},
+        Fault{"version: 1\nhost_layers: x", "host_layers is not a list"},
+        Fault{"version: 1\nhost_layers: [[x]]", "an entry of host_layers is not a text"},
+        Fault{"version: 1\nhost_layers: ['']", "an entry of host_layers is not a text"},
+        Fault{"version: 1\nlog: relative", "not an absolute path"},
+        Fault{"version: 1\ninstall_timeout: 10", "not a duration"},
+        Fault{"version: 1\ninstall_timeout: 1ms", "between"}, Fault{"version: 1\ninstall_timeout: 11m", "between"},
+        Fault{"version: 1\napply: {select: [{annotation: x, layers: [bpf:/a]}]}", "KEY=VALUE"},
+        Fault{"version: 1\napply: {select: [{annotation: x=y}]}", "needs an annotation and layers"},
+        Fault{"version: 1\napply: {unconfined: maybe}", "apply.unconfined is 'maybe'"},
+        Fault{"version: 1\nruntimes: {allowed: [runc]}", "not an absolute path"},
+        Fault{"version: 1\n? [a]\n: b", "a key is not a plain word"}, Fault{"version: 1\n\tlog: x", "error"},
+        Fault{"a: {b: {c: {d: {e: {f: {g: {h: {i: 1}}}}}}}}", "nesting deeper than 8"}));
 
 TEST(Settings, AreBoundedBeforeTheyAreParsed) {
   EXPECT_NE(errors("version: 1\n" + std::string(kMaxSettingsBytes, '#')).find("larger than"), std::string::npos);
@@ -104,10 +109,12 @@ TEST(Settings, AreBoundedBeforeTheyAreParsed) {
 TEST(LayersFor, AddSelectionsBehindTheHostsAndNeverRemove) {
   Settings settings;
   settings.host_layers = {"bpf:/a"};
-  settings.selections = {{.key = "tier", .value = "strict", .layers = {"bpf:/b"}}, {.key = "x", .value = "", .layers = {"bpf:/c"}}};
+  settings.selections = {{.key = "tier", .value = "strict", .layers = {"bpf:/b"}},
+                         {.key = "x", .value = "", .layers = {"bpf:/c"}}};
   EXPECT_EQ(settings.layers_for({}), (std::vector<std::string>{"bpf:/a"}));
   EXPECT_EQ(settings.layers_for({{"tier", "loose"}}), (std::vector<std::string>{"bpf:/a"}));
-  EXPECT_EQ(settings.layers_for({{"tier", "strict"}, {"x", ""}}), (std::vector<std::string>{"bpf:/a", "bpf:/b", "bpf:/c"}));
+  EXPECT_EQ(settings.layers_for({{"tier", "strict"}, {"x", ""}}),
+            (std::vector<std::string>{"bpf:/a", "bpf:/b", "bpf:/c"}));
 }
 
 TEST(Duration, HasANumberAndAUnit) {

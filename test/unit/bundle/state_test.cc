@@ -10,26 +10,30 @@ namespace {
 
 TEST(State, OfRuncAndCrunIsRead) {
   Diagnostics diagnostics;
-  const auto runc = parse_state(R"({"ociVersion":"1.0.2-dev","id":"x","status":"creating","pid":7281,"bundle":"/b"})", diagnostics);
+  const auto runc =
+      parse_state(R"({"ociVersion":"1.0.2-dev","id":"x","status":"creating","pid":7281,"bundle":"/b"})", diagnostics);
   ASSERT_TRUE(runc.has_value());
   EXPECT_EQ(runc->pid, 7281);
   EXPECT_EQ(runc->id, "x");
   EXPECT_EQ(runc->bundle, "/b");
-  const auto crun = parse_state(R"({"ociVersion":"1.0","id":"y","pid":7301,"root":"rootfs","bundle":"/b","status":"created",
-                                    "annotations":{"a":"b"}})", diagnostics);
+  const auto crun =
+      parse_state(R"({"ociVersion":"1.0","id":"y","pid":7301,"root":"rootfs","bundle":"/b","status":"created",
+                                    "annotations":{"a":"b"}})",
+                  diagnostics);
   ASSERT_TRUE(crun.has_value());
   EXPECT_EQ(crun->annotations, (std::map<std::string, std::string>{{"a", "b"}}));
 }
 
 TEST(State, IsRefusedWhenItCannotBeActedOn) {
-  for (const char* text : {"", "[]", "{}", R"({"pid":1,"id":"x","bundle":"/b"})", R"({"pid":0,"id":"x","bundle":"/b"})",
-                           R"({"pid":-7,"id":"x","bundle":"/b"})", R"({"pid":7.5,"id":"x","bundle":"/b"})",
-                           R"({"pid":4294967303,"id":"x","bundle":"/b"})", R"({"pid":"7","id":"x","bundle":"/b"})",
-                           R"({"pid":7,"pid":8,"id":"x","bundle":"/b"})", R"({"pid":7,"id":"x","bundle":"b"})",
-                           R"({"pid":7,"id":"x","bundle":"/b\u0000c"})", R"({"pid":7,"bundle":"/b"})",
-                           R"({"pid":7,"Pid":8,"id":"x","bundle":"/b"})", R"({"pid":7,"id":"x","bundle":"/b","BUNDLE":"/c"})",
-                           R"({"pid":7,"id":"x","bundle":"/b","Annotations":{}})",
-                           R"({"pid":7,"id":"x","bundle":"/b","annotations":{"a":1}})", R"({"pid":7,"id":"x","bundle":"/b"} x)"}) {
+  for (const char* text :
+       {"", "[]", "{}", R"({"pid":1,"id":"x","bundle":"/b"})", R"({"pid":0,"id":"x","bundle":"/b"})",
+        R"({"pid":-7,"id":"x","bundle":"/b"})", R"({"pid":7.5,"id":"x","bundle":"/b"})",
+        R"({"pid":4294967303,"id":"x","bundle":"/b"})", R"({"pid":"7","id":"x","bundle":"/b"})",
+        R"({"pid":7,"pid":8,"id":"x","bundle":"/b"})", R"({"pid":7,"id":"x","bundle":"b"})",
+        R"({"pid":7,"id":"x","bundle":"/b\u0000c"})", R"({"pid":7,"bundle":"/b"})",
+        R"({"pid":7,"Pid":8,"id":"x","bundle":"/b"})", R"({"pid":7,"id":"x","bundle":"/b","BUNDLE":"/c"})",
+        R"({"pid":7,"id":"x","bundle":"/b","Annotations":{}})",
+        R"({"pid":7,"id":"x","bundle":"/b","annotations":{"a":1}})", R"({"pid":7,"id":"x","bundle":"/b"} x)"}) {
     Diagnostics diagnostics;
     EXPECT_FALSE(parse_state(text, diagnostics).has_value()) << text;
     EXPECT_TRUE(diagnostics.has_errors()) << text;
@@ -48,8 +52,9 @@ Result<Config> config(const std::string& text) {
 
 TEST(BundleConfig, SaysWhetherThereIsAFilter) {
   EXPECT_TRUE(config(R"({"linux":{"seccomp":{"defaultAction":"SCMP_ACT_ALLOW"}}})")->has_seccomp);
-  for (const char* text : {"{}", R"({"linux":{}})", R"({"linux":null})", R"({"linux":{"seccomp":null}})", R"({"linux":{"seccomp":{}}})",
-                           R"({"linux":{"seccomp":{"defaultAction":"","syscalls":[]}}})"})
+  for (const char* text :
+       {"{}", R"({"linux":{}})", R"({"linux":null})", R"({"linux":{"seccomp":null}})", R"({"linux":{"seccomp":{}}})",
+        R"({"linux":{"seccomp":{"defaultAction":"","syscalls":[]}}})"})
     EXPECT_FALSE(config(text)->has_seccomp) << text;
 }
 
@@ -64,15 +69,17 @@ TEST(BundleConfig, SaysNoNewPrivilegesListenerAndAnnotations) {
 }
 
 TEST(BundleConfig, RefusesKeysThatRuntimesReadDifferently) {
-  for (const char* text : {R"({"LINUX":{}})", R"({"linux":{},"Linux":null})", R"({"linux":{"Seccomp":null}})", R"({"Process":{}})",
-                           R"({"ANNOTATIONS":{}})", R"({"hookS":{}})", R"({"process":{"nonewprivileges":false}})",
-                           "{\"proce\\u017f\\u017f\":{}}", R"({"linux":{},"linux":{}})"})
+  for (const char* text :
+       {R"({"LINUX":{}})", R"({"linux":{},"Linux":null})", R"({"linux":{"Seccomp":null}})", R"({"Process":{}})",
+        R"({"ANNOTATIONS":{}})", R"({"hookS":{}})", R"({"process":{"nonewprivileges":false}})",
+        "{\"proce\\u017f\\u017f\":{}}", R"({"linux":{},"linux":{}})"})
     EXPECT_FALSE(config(text).has_value()) << text;
 }
 
 TEST(BundleConfig, RefusesWrongTypes) {
-  for (const char* text : {"[]", R"({"linux":[]})", R"({"linux":{"seccomp":"x"}})", R"({"process":{"noNewPrivileges":"yes"}})",
-                           R"({"annotations":["a"]})", R"({"annotations":{"a":null}})"})
+  for (const char* text :
+       {"[]", R"({"linux":[]})", R"({"linux":{"seccomp":"x"}})", R"({"process":{"noNewPrivileges":"yes"}})",
+        R"({"annotations":["a"]})", R"({"annotations":{"a":null}})"})
     EXPECT_FALSE(config(text).has_value()) << text;
 }
 

@@ -46,9 +46,7 @@ TEST_F(StoreTest, MixedMaskAndRangeTestsOnOneWordStayExact) {
   const Node other = store.test(4, ~0U, Compare::gt, 99, store.test(4, 2, Compare::eq, 2, eperm, allow), allow);
   EXPECT_EQ(one, other);
   EXPECT_LT(store.node_count(), 64U);
-  const auto at = [&](std::uint32_t value) {
-    return store.evaluate(one, test::call(test::kX8664, 0, value));
-  };
+  const auto at = [&](std::uint32_t value) { return store.evaluate(one, test::call(test::kX8664, 0, value)); };
   EXPECT_EQ(at(98), kAllow);
   EXPECT_EQ(at(101), kAllow);
   EXPECT_EQ(at(102), kErrno | 1);

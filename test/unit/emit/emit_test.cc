@@ -83,7 +83,8 @@ TEST_F(EmitTest, MixedMaskAndRangeOnOneWordIsEmittedExactly) {
   const Node range = store.test(kA0, ~0U, Compare::ge, 1000, enosys, allow);
   emitted(store.test(kA0, 0x12, Compare::set, 0x12, eperm, range));
   emitted(store.test(kA0, 0x6, Compare::eq, 0x6, eperm, range));
-  const Node three = store.test(kA0, 4, Compare::set, 4, eperm, store.test(kA0, 0x90, Compare::eq, 0x90, enosys, range));
+  const Node three =
+      store.test(kA0, 4, Compare::set, 4, eperm, store.test(kA0, 0x90, Compare::eq, 0x90, enosys, range));
   emitted(three);
 }
 
@@ -91,15 +92,15 @@ TEST_F(EmitTest, ConstantAllowStaysVisibleToTheKernelsCache) {
   const Node args = store.test(kA0, ~0U, Compare::eq, 7, eperm, allow);
   const Node node = store.test(kArch, ~0U, Compare::eq, kX8664, on_call(41, args), store.terminal(abi::kKillThread));
   const Code code = emitted(node);
-  for (std::uint32_t nr = 0; nr < 500; ++nr)
-    EXPECT_EQ(program::is_constant_allow(code, kX8664, nr), nr != 41) << nr;
+  for (std::uint32_t nr = 0; nr < 500; ++nr) EXPECT_EQ(program::is_constant_allow(code, kX8664, nr), nr != 41) << nr;
 }
 
 TEST_F(EmitTest, FarTargetsAreReached) {
   // 600 single numbers with 600 different argument tests: no conditional jump reaches across them.
   Node node = allow;
   for (std::uint32_t i = 0; i < 600; ++i) {
-    const Node args = store.test(kA0, ~0U, Compare::eq, i, eperm, store.test(kA1, ~0U, Compare::ge, i + 1, enosys, allow));
+    const Node args =
+        store.test(kA0, ~0U, Compare::eq, i, eperm, store.test(kA1, ~0U, Compare::ge, i + 1, enosys, allow));
     node = store.test(kNr, ~0U, Compare::eq, 2 * i, args, node);
   }
   EXPECT_GT(emitted(node).size(), 2500U);

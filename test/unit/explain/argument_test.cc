@@ -16,7 +16,8 @@ namespace seccompress::test {
 namespace {
 
 // "values: verdict" for each region of personality (135), joined by "; ".
-std::string regions_text(const std::string& policy_text, const std::array<std::optional<std::uint64_t>, explain::kValues>& given = {}) {
+std::string regions_text(const std::string& policy_text,
+                         const std::array<std::optional<std::uint64_t>, explain::kValues>& given = {}) {
   const auto policy = parse_policy(policy_text);
   EXPECT_TRUE(policy) << policy_text;
   diagram::Store store;
@@ -27,7 +28,8 @@ std::string regions_text(const std::string& policy_text, const std::array<std::o
   std::string text;
   for (const explain::Region& region : regions.regions) {
     text += text.empty() ? "" : "; ";
-    for (const std::string& condition : region.when) text += (&condition == region.when.data() ? "" : " and ") + condition;
+    for (const std::string& condition : region.when)
+      text += (&condition == region.when.data() ? "" : " and ") + condition;
     text += ": " + abi::to_string(region.verdict);
     EXPECT_EQ(policy::evaluate(*policy, region.example), region.verdict) << policy_text;
   }
@@ -35,9 +37,12 @@ std::string regions_text(const std::string& policy_text, const std::array<std::o
 }
 
 TEST(ArgumentValues, OfOneConditionReadLikeIt) {
-  EXPECT_EQ(regions_text("default ALLOW; ERRNO(1) personality a0==16"), "a0 == 0x10: ERRNO(1 EPERM); a0 != 0x10: ALLOW");
-  EXPECT_EQ(regions_text("default ALLOW; ERRNO(1) personality a0!=16"), "a0 != 0x10: ERRNO(1 EPERM); a0 == 0x10: ALLOW");
-  EXPECT_EQ(regions_text("default ALLOW; ERRNO(1) personality a1&6==2"), "a1 & 6 == 2: ERRNO(1 EPERM); a1 & 6 != 2: ALLOW");
+  EXPECT_EQ(regions_text("default ALLOW; ERRNO(1) personality a0==16"),
+            "a0 == 0x10: ERRNO(1 EPERM); a0 != 0x10: ALLOW");
+  EXPECT_EQ(regions_text("default ALLOW; ERRNO(1) personality a0!=16"),
+            "a0 != 0x10: ERRNO(1 EPERM); a0 == 0x10: ALLOW");
+  EXPECT_EQ(regions_text("default ALLOW; ERRNO(1) personality a1&6==2"),
+            "a1 & 6 == 2: ERRNO(1 EPERM); a1 & 6 != 2: ALLOW");
   EXPECT_EQ(regions_text("default ALLOW; ERRNO(1) personality a0>16"), "a0 >= 0x11: ERRNO(1 EPERM); a0 <= 0x10: ALLOW");
 }
 
@@ -50,9 +55,11 @@ TEST(ArgumentValues, OfSeveralRulesAreSets) {
 
 TEST(ArgumentValues, ThatAreGivenAreFollowed) {
   const std::string policy = "default ALLOW; ERRNO(1) personality a0==16 && a1==3";
-  EXPECT_EQ(regions_text(policy), "a0 == 0x10 and a1 == 3: ERRNO(1 EPERM); a0 == 0x10 and a1 != 3: ALLOW; a0 != 0x10: ALLOW");
+  EXPECT_EQ(regions_text(policy),
+            "a0 == 0x10 and a1 == 3: ERRNO(1 EPERM); a0 == 0x10 and a1 != 3: ALLOW; a0 != 0x10: ALLOW");
   EXPECT_EQ(regions_text(policy, {std::optional<std::uint64_t>(16)}), "a1 == 3: ERRNO(1 EPERM); a1 != 3: ALLOW");
-  EXPECT_EQ(regions_text(policy, {std::nullopt, std::optional<std::uint64_t>(4)}), "a0 == 0x10: ALLOW; a0 != 0x10: ALLOW");
+  EXPECT_EQ(regions_text(policy, {std::nullopt, std::optional<std::uint64_t>(4)}),
+            "a0 == 0x10: ALLOW; a0 != 0x10: ALLOW");
 }
 
 TEST(ArgumentValues, CoverEveryValueOnceInRandomPolicies) {
@@ -73,7 +80,8 @@ TEST(ArgumentValues, CoverEveryValueOnceInRandomPolicies) {
       }
       EXPECT_EQ(sum, 0U) << "round " << round << " number " << number.nr;
       const explain::Regions regions = explain::regions_of(store, *root, {number.audit, number.nr, {}});
-      for (const explain::Region& region : regions.regions) EXPECT_EQ(policy::evaluate(policy, region.example), region.verdict);
+      for (const explain::Region& region : regions.regions)
+        EXPECT_EQ(policy::evaluate(policy, region.example), region.verdict);
     }
   }
   EXPECT_GT(exits_seen, 500U);

@@ -10,10 +10,12 @@ namespace {
 
 TEST(CacheReport, HasNativeLinesThenCompatOnesAndNumbersExemptFromSeccomp) {
   // read (x86_64 0) is refused; i386 calls are not told apart.
-  const std::vector<Code> stack = {{ld(abi::kArch), jeq(kX8664, 1, 0), ret(abi::kAllow), ld(abi::kNr), jeq(0, 0, 1), ret(abi::kErrno | 1), ret(abi::kAllow)},
+  const std::vector<Code> stack = {{ld(abi::kArch), jeq(kX8664, 1, 0), ret(abi::kAllow), ld(abi::kNr), jeq(0, 0, 1),
+                                    ret(abi::kErrno | 1), ret(abi::kAllow)},
                                    {ld(abi::kNr), jeq(1, 0, 1), ret(abi::kErrno | 1), ret(abi::kAllow)}};
   const auto arches = program::predict_cache(stack, {3, {1}});
-  EXPECT_EQ(program::cache_report(arches), "x86_64 0 FILTER\nx86_64 1 ALLOW\nx86_64 2 ALLOW\nia32 0 ALLOW\nia32 1 FILTER\nia32 2 ALLOW\n");
+  EXPECT_EQ(program::cache_report(arches),
+            "x86_64 0 FILTER\nx86_64 1 ALLOW\nx86_64 2 ALLOW\nia32 0 ALLOW\nia32 1 FILTER\nia32 2 ALLOW\n");
   EXPECT_EQ(arches[0].count(), 2U);
 }
 

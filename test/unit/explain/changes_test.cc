@@ -22,13 +22,15 @@ struct Seen {
 };
 
 // Over all inputs that the tiny alphabet can tell apart.
-std::map<std::uint32_t, Seen> brute_force(const std::vector<Code>& whole, const std::vector<Code>& without, std::span<const abi::Word> words) {
+std::map<std::uint32_t, Seen> brute_force(const std::vector<Code>& whole, const std::vector<Code>& without,
+                                          std::span<const abi::Word> words) {
   std::map<std::uint32_t, Seen> seen;
   for_each_input(words, [&](const abi::SeccompData& input) {
     abi::SeccompData data = input;
     data.arch = kX8664;
     const auto nr = static_cast<std::uint32_t>(data.nr);
-    const bool same = abi::normalize(program::interpret_stack(whole, data)) == abi::normalize(program::interpret_stack(without, data));
+    const bool same = abi::normalize(program::interpret_stack(whole, data)) ==
+                      abi::normalize(program::interpret_stack(without, data));
     (same ? seen[nr].agrees : seen[nr].differs) = true;
     return true;
   });
@@ -63,7 +65,8 @@ TEST(Changes, OfDroppingEachFilterAreWhatBruteForceFinds) {
         ASSERT_EQ(found.contains(nr), seen.differs) << "round " << round << " filter " << i << " number " << nr;
         if (!seen.differs) continue;
         ++listed;
-        ASSERT_EQ(found[nr].for_some_arguments, seen.agrees) << "round " << round << " filter " << i << " number " << nr;
+        ASSERT_EQ(found[nr].for_some_arguments, seen.agrees)
+            << "round " << round << " filter " << i << " number " << nr;
       }
     }
   }
@@ -93,7 +96,8 @@ TEST(Changes, OfARealStackHoldOnItsPrograms) {
   ASSERT_TRUE(add_layer(stack, read::LayerSpec{"dir", folder}, options, diagnostics));
   ASSERT_TRUE(add_layer(stack, read::LayerSpec{"docker", profile}, options, diagnostics));
   std::vector<diagram::Node> nodes;
-  for (const CompiledLayer& layer : stack.layers) nodes.insert(nodes.end(), layer.filter_nodes.begin(), layer.filter_nodes.end());
+  for (const CompiledLayer& layer : stack.layers)
+    nodes.insert(nodes.end(), layer.filter_nodes.begin(), layer.filter_nodes.end());
   const std::vector<Code> codes = stack.programs();
   const auto whole = merge::merge(*stack.store, nodes);
   const auto without = merge::without_each(*stack.store, nodes);
@@ -104,7 +108,8 @@ TEST(Changes, OfARealStackHoldOnItsPrograms) {
     std::vector<Code> rest = codes;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
     const auto differs = [&](const abi::SeccompData& data) {
-      return abi::normalize(program::interpret_stack(codes, data)) != abi::normalize(program::interpret_stack(rest, data));
+      return abi::normalize(program::interpret_stack(codes, data)) !=
+             abi::normalize(program::interpret_stack(rest, data));
     };
     const explain::Changes changes = explain::changes_between(*stack.store, *whole, without->at(i));
     std::set<std::uint32_t> listed;

@@ -36,9 +36,12 @@ TEST(Explain, AllAllowingHasNoWinner) {
 }
 
 TEST(Explain, OfAPolicyNamesTheRule) {
-  const auto policy = parse_policy("default ALLOW; ERRNO(1) personality a0==2; ERRNO(2) personality a0>1; KILL_THREAD read");
+  const auto policy =
+      parse_policy("default ALLOW; ERRNO(1) personality a0==2; ERRNO(2) personality a0>1; KILL_THREAD read");
   ASSERT_TRUE(policy);
-  const auto rule_at = [&](std::uint32_t nr, std::uint64_t a0) { return policy::decide(*policy, call(kX8664, nr, a0)); };
+  const auto rule_at = [&](std::uint32_t nr, std::uint64_t a0) {
+    return policy::decide(*policy, call(kX8664, nr, a0));
+  };
   EXPECT_EQ(rule_at(135, 2).rule, &policy->rules[0]);
   EXPECT_EQ(rule_at(135, 3).rule, &policy->rules[1]);
   EXPECT_EQ(rule_at(135, 1).rule, nullptr);
@@ -62,8 +65,10 @@ TEST(Explain, AgreesWithTheKernelsLoopOnRandomStacks) {
     if (!found.winner) continue;
     for (std::size_t i = 0; i < codes.size(); ++i) {
       const auto other = abi::strictness(found.opinions[i].verdict);
-      if (i > *found.winner) ASSERT_GT(other, abi::strictness(found.verdict));
-      else ASSERT_GE(other, abi::strictness(found.verdict));
+      if (i > *found.winner)
+        ASSERT_GT(other, abi::strictness(found.verdict));
+      else
+        ASSERT_GE(other, abi::strictness(found.verdict));
     }
   }
 }

@@ -28,7 +28,9 @@ class UnitLayer : public testing::Test {
   void TearDown() override {
     if (!folder_.empty()) fs::remove_all(folder_);
   }
-  void write(const std::string& name, const std::string& text) const { ASSERT_TRUE(write_file_atomically(folder_ / name, text)); }
+  void write(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(write_file_atomically(folder_ / name, text));
+  }
   std::optional<std::size_t> filters() const {
     Diagnostics diagnostics;
     HostFiles files;

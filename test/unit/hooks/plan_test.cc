@@ -66,25 +66,31 @@ CompiledLayer layer_of(const std::string& name, const std::vector<program::Code>
 TEST(UnmetNeeds, AreNoneUnderAProgramThatAllowsAll) {
   const program::Code allow{{BPF_RET | BPF_K, 0, 0, abi::kAllow}};
   for (const abi::Runtime runtime : {abi::Runtime::runc, abi::Runtime::crun})
-    for (const bool no_new_privs : {false, true}) EXPECT_TRUE(unmet_messages(runtime, no_new_privs, InForce::from_install, allow, {}).empty());
+    for (const bool no_new_privs : {false, true})
+      EXPECT_TRUE(unmet_messages(runtime, no_new_privs, InForce::from_install, allow, {}).empty());
 }
 
 TEST(UnmetNeeds, NameCallLayerFilterAndRemedy) {
   const program::Code kill = refusing("setgroups", abi::kKillProcess);
-  const std::vector<CompiledLayer> layers = {layer_of("dir:/l", {refusing("uname", abi::kErrno | 1), kill}), layer_of("bpf:/c", {})};
+  const std::vector<CompiledLayer> layers = {layer_of("dir:/l", {refusing("uname", abi::kErrno | 1), kill}),
+                                             layer_of("bpf:/c", {})};
   const auto messages = unmet_messages(abi::Runtime::runc, false, InForce::from_install, kill, layers);
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_EQ(messages[0],
-            "the container could not start: runc still needs setgroups after its filter is in force, and layer dir:/l, filter "
-            "01.bpf, answers KILL_PROCESS; start it with `noNewPrivileges: true`, or use that layer without the group that has "
+            "the container could not start: runc still needs setgroups after its filter is in force, and layer dir:/l, "
+            "filter "
+            "01.bpf, answers KILL_PROCESS; start it with `noNewPrivileges: true`, or use that layer without the group "
+            "that has "
             "setgroups");
   EXPECT_TRUE(unmet_messages(abi::Runtime::runc, true, InForce::from_install, kill, layers).empty());
-  EXPECT_TRUE(unmet_messages(abi::Runtime::crun, false, InForce::from_install, kill, layers).empty());  // crun calls setresgid and setresuid
+  EXPECT_TRUE(unmet_messages(abi::Runtime::crun, false, InForce::from_install, kill, layers)
+                  .empty());  // crun calls setresgid and setresuid
 }
 
 TEST(UnmetNeeds, OfferNoRemedyThatDoesNotHelp) {
   const program::Code kill = refusing("execve", abi::kErrno | 13);
-  const auto messages = unmet_messages(abi::Runtime::crun, false, InForce::from_install, kill, {layer_of("bpf:/l", {kill})});
+  const auto messages =
+      unmet_messages(abi::Runtime::crun, false, InForce::from_install, kill, {layer_of("bpf:/l", {kill})});
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_EQ(messages[0].find("noNewPrivileges"), std::string::npos) << messages[0];
 }

@@ -3,8 +3,8 @@
 // function itself does.
 #include "host/live_stack.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -105,7 +105,7 @@ TEST_F(LiveStack, OfAnUnfilteredProcessIsEmpty) {
 TEST_F(LiveStack, LeavesTheProcessRunningAndUntraced) {
   const FilteredChild child({{refusing_uname(99)}});
   ASSERT_TRUE(read_live_stack(child.pid()));
-  ASSERT_TRUE(read_live_stack(child.pid()));  // a tracer left behind would make the second SEIZE fail
+  ASSERT_TRUE(read_live_stack(child.pid()));   // a tracer left behind would make the second SEIZE fail
   EXPECT_EQ(::kill(child.pid(), SIGUSR1), 0);  // its default action ends a running process
   int status = 0;
   EXPECT_EQ(::waitpid(child.pid(), &status, 0), child.pid());

@@ -2,8 +2,8 @@
 // Children with threads that share their filters, or do not. Needs root and an unfiltered test process.
 #include "host/process_stack.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -38,7 +38,8 @@ class ThreadedChild {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       const bool installed = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install(kAllowing);
       std::thread second([&] {
-        const pid_t thread = installed && (!other || install(kAllowing)) ? static_cast<pid_t>(::syscall(SYS_gettid)) : 0;
+        const pid_t thread =
+            installed && (!other || install(kAllowing)) ? static_cast<pid_t>(::syscall(SYS_gettid)) : 0;
         if (::write(ready[1], &thread, sizeof thread) != sizeof thread) ::_exit(1);
         for (;;) ::pause();
       });
@@ -83,7 +84,8 @@ TEST_F(ProcessStack, OfDifferentThreadsIsAnErrorThatNamesThem) {
   const auto filters = read_process_stack(child.pid());
   ASSERT_FALSE(filters);
   EXPECT_EQ(filters.error().code, make_error_code(Errc::refused));
-  EXPECT_NE(filters.error().what.find("pid:" + std::to_string(child.pid()) + "/" + std::to_string(child.thread())), std::string::npos)
+  EXPECT_NE(filters.error().what.find("pid:" + std::to_string(child.pid()) + "/" + std::to_string(child.thread())),
+            std::string::npos)
       << filters.error().what;
   EXPECT_EQ(read_thread_stack(child.pid(), child.pid())->size(), 1U);
   EXPECT_EQ(read_thread_stack(child.pid(), child.thread())->size(), 2U);

@@ -19,7 +19,8 @@ Call native(std::uint64_t nr, std::uint64_t a0, std::uint64_t a1, std::uint64_t 
 
 TEST(InstallCall, IsSeccompWithAProgram) {
   EXPECT_EQ(classify(native(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, kPointer)), CallKind::install_seccomp);
-  EXPECT_EQ(classify(native(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, kPointer)), CallKind::install_seccomp);
+  EXPECT_EQ(classify(native(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, kPointer)),
+            CallKind::install_seccomp);
 }
 
 TEST(InstallCall, IsPrctlWithAProgram) {
@@ -28,7 +29,8 @@ TEST(InstallCall, IsPrctlWithAProgram) {
 
 TEST(InstallCall, IsSeenThroughHighHalvesThatTheKernelIgnores) {
   EXPECT_EQ(classify(native(SYS_seccomp, kJunk | SECCOMP_SET_MODE_FILTER, 0, kPointer)), CallKind::install_seccomp);
-  EXPECT_EQ(classify(native(SYS_prctl, kJunk | PR_SET_SECCOMP, SECCOMP_MODE_FILTER, kPointer)), CallKind::install_prctl);
+  EXPECT_EQ(classify(native(SYS_prctl, kJunk | PR_SET_SECCOMP, SECCOMP_MODE_FILTER, kPointer)),
+            CallKind::install_prctl);
   // prctl's mode is an unsigned long: with a high half it is no mode that the kernel knows.
   EXPECT_EQ(classify(native(SYS_prctl, PR_SET_SECCOMP, kJunk | SECCOMP_MODE_FILTER, kPointer)), CallKind::other);
 }
@@ -46,7 +48,8 @@ TEST(InstallCall, IsNoneOfLibseccompsProbes) {
 TEST(InstallCall, ThroughAnotherAbiIsForeign) {
   constexpr std::uint64_t kX32 = 0x40000000;
   EXPECT_EQ(classify(native(kX32 | SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, kPointer)), CallKind::foreign_install);
-  EXPECT_EQ(classify(native(kX32 | SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, kPointer)), CallKind::foreign_install);
+  EXPECT_EQ(classify(native(kX32 | SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, kPointer)),
+            CallKind::foreign_install);
   const auto i386 = [](std::uint64_t nr, std::uint64_t a0, std::uint64_t a1) {
     return Call{.arch = AUDIT_ARCH_I386, .nr = nr, .args = {a0, a1, kPointer, 0, 0, 0}};
   };

@@ -19,8 +19,8 @@ TEST(ProcessStatText, HasItsFieldsBehindTheLastParenthesis) {
 }
 
 TEST(ProcessStatText, IsRefusedWhenAFieldIsMissing) {
-  for (const char* text : {"", "7281", "7281 (x", ") 7281 (", "7281 (x)", "7281 (x) S", "7281 (x) SS 1 1", "7281 (x) S one 1",
-                           "7281 (x) S 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1"})
+  for (const char* text : {"", "7281", "7281 (x", ") 7281 (", "7281 (x)", "7281 (x) S", "7281 (x) SS 1 1",
+                           "7281 (x) S one 1", "7281 (x) S 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1"})
     EXPECT_FALSE(parse_stat(text).has_value()) << text;
 }
 

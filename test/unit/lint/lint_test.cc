@@ -24,7 +24,8 @@ std::vector<std::string> warnings_of(const std::string& text) {
 }
 
 std::string profile(const std::string& entries) {
-  return "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"architectures\": [\"SCMP_ARCH_X86_64\"], \"syscalls\": [\n" + entries + "]}";
+  return "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"architectures\": [\"SCMP_ARCH_X86_64\"], \"syscalls\": [\n" +
+         entries + "]}";
 }
 std::string entry(const std::string& name, const std::string& action, const std::string& args = "") {
   return "{\"names\": [\"" + name + "\"], \"action\": \"" + action + "\", \"args\": [" + args + "]}";
@@ -39,18 +40,22 @@ TEST(Lint, AConditionalRuleBesideAnUnconditionalOneIsShadowed) {
   EXPECT_EQ(warnings_of(profile(entry("read", "SCMP_ACT_ALLOW") + ",\n" +
                                 entry("read", "SCMP_ACT_KILL_PROCESS", arg(2, "SCMP_CMP_EQ", "7")))),
             Found{"lint-shadowed 3"});
-  EXPECT_EQ(warnings_of(profile(entry("read", "SCMP_ACT_ALLOW") + ",\n" + entry("write", "SCMP_ACT_KILL_PROCESS"))), Found{});
+  EXPECT_EQ(warnings_of(profile(entry("read", "SCMP_ACT_ALLOW") + ",\n" + entry("write", "SCMP_ACT_KILL_PROCESS"))),
+            Found{});
 }
 
 TEST(Lint, ConditionsThatNothingMeetsAreNamed) {
-  EXPECT_EQ(warnings_of(profile(entry("read", "SCMP_ACT_ALLOW", arg(2, "SCMP_CMP_LT", "0")))), Found{"lint-never-true 2"});
+  EXPECT_EQ(warnings_of(profile(entry("read", "SCMP_ACT_ALLOW", arg(2, "SCMP_CMP_LT", "0")))),
+            Found{"lint-never-true 2"});
   EXPECT_EQ(warnings_of(profile(entry("read", "SCMP_ACT_ALLOW", arg(2, "SCMP_CMP_GT", "18446744073709551615")))),
             Found{"lint-never-true 2"});
-  EXPECT_EQ(warnings_of(profile(entry("read", "SCMP_ACT_ALLOW", arg(2, "SCMP_CMP_GT", "18446744073709551614")))), Found{});
+  EXPECT_EQ(warnings_of(profile(entry("read", "SCMP_ACT_ALLOW", arg(2, "SCMP_CMP_GT", "18446744073709551614")))),
+            Found{});
 }
 
 TEST(Lint, AnArgumentThatOccursTwiceIsNamedOnceAnEntry) {
-  EXPECT_EQ(warnings_of(profile(entry("read", "SCMP_ACT_ALLOW", arg(2, "SCMP_CMP_EQ", "1") + "," + arg(2, "SCMP_CMP_EQ", "2")))),
+  EXPECT_EQ(warnings_of(profile(
+                entry("read", "SCMP_ACT_ALLOW", arg(2, "SCMP_CMP_EQ", "1") + "," + arg(2, "SCMP_CMP_EQ", "2")))),
             Found{"lint-or-turned 2"});
 }
 
@@ -59,7 +64,8 @@ TEST(Lint, ARuleThatIsTheDefaultHasNoEffect) {
 }
 
 TEST(Lint, IntArgumentsComparedAs64BitsAreNamedWhereThatLetsACallerEvade) {
-  EXPECT_EQ(warnings_of(profile(entry("socket", "SCMP_ACT_ALLOW", arg(0, "SCMP_CMP_NE", "40")))), Found{"lint-int-argument 2"});
+  EXPECT_EQ(warnings_of(profile(entry("socket", "SCMP_ACT_ALLOW", arg(0, "SCMP_CMP_NE", "40")))),
+            Found{"lint-int-argument 2"});
   EXPECT_EQ(warnings_of(profile(entry("socket", "SCMP_ACT_KILL_PROCESS", arg(0, "SCMP_CMP_EQ", "40")))),
             Found{"lint-int-argument 2"});
   EXPECT_EQ(warnings_of(profile(entry("socket", "SCMP_ACT_ALLOW", arg(0, "SCMP_CMP_EQ", "1")))), Found{})

@@ -83,7 +83,8 @@ TEST_P(Conditions, CostLittleToLowerAndEmit) {
   EXPECT_LE(emitted->size(), 40 + 40 * conditions);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, Conditions, ::testing::ValuesIn(cases()), [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, Conditions, ::testing::ValuesIn(cases()),
+                         [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace seccompress::test

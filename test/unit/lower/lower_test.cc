@@ -48,7 +48,8 @@ TEST(Lower, AFullStoreIsACleanError) {
 }
 
 TEST(Lower, IsTheSameEachTime) {
-  const policy::Policy policy = parse_policy("arch x86 x32; default ERRNO(1); ALLOW socket a0<38; ALLOW read; LOG ipc a0!=3").value();
+  const policy::Policy policy =
+      parse_policy("arch x86 x32; default ERRNO(1); ALLOW socket a0<38; ALLOW read; LOG ipc a0!=3").value();
   diagram::Store a, b;
   EXPECT_EQ(lower::lower(policy, a).value(), lower::lower(policy, b).value());
   EXPECT_EQ(a.edge_count(), b.edge_count());

@@ -54,7 +54,10 @@ TEST(NumberSpace, AStubForUnknownNumbersStandsBeforeTheFilter) {
   // The shape runc puts in front: numbers above the last known one, x32's left to the filter behind.
   expect({ld(abi::kArch), jeq(kX8664, 0, 4), ld(abi::kNr), jset(0x40000000, 2, 0), jgt(450, 0, 1), ret(kEnosys),
           ld(abi::kNr), jeq(59, 0, 1), ret(abi::kAllow), ret(kEperm)},
-         {{kX8664, 1000, kEnosys}, {kX8664, 450, kEperm}, {kX8664, 59, abi::kAllow}, {kX8664, kX32Execve, kEperm},
+         {{kX8664, 1000, kEnosys},
+          {kX8664, 450, kEperm},
+          {kX8664, 59, abi::kAllow},
+          {kX8664, kX32Execve, kEperm},
           {kI386, 1000, kEperm}});
 }
 

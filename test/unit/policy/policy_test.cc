@@ -25,11 +25,13 @@ abi::Verdict answer(const policy::Policy& policy, std::uint32_t nr, abi::Arch ar
 }
 
 TEST(InterestingValues, ReachBothSidesOfEveryCondition) {
-  for (const Operator op : {Operator::ne, Operator::lt, Operator::le, Operator::eq, Operator::ge, Operator::gt, Operator::masked_eq})
+  for (const Operator op :
+       {Operator::ne, Operator::lt, Operator::le, Operator::eq, Operator::ge, Operator::gt, Operator::masked_eq})
     for (const std::uint64_t value : {std::uint64_t{1}, std::uint64_t{0xffffffff}, std::uint64_t{0x100000001}}) {
       const Condition condition{0, op, value, 1, {}};
       const auto values = policy::interesting_values(condition);
-      const auto holding = std::count_if(values.begin(), values.end(), [&](std::uint64_t v) { return policy::holds(condition, v); });
+      const auto holding =
+          std::count_if(values.begin(), values.end(), [&](std::uint64_t v) { return policy::holds(condition, v); });
       EXPECT_GT(holding, 0) << policy::to_string(condition);
       EXPECT_LT(holding, static_cast<std::ptrdiff_t>(values.size())) << policy::to_string(condition);
     }
@@ -39,7 +41,7 @@ TEST(Runtime, RuncAddsItsStubAboveTheLastNumberOfEachArchitecture) {
   const policy::Policy policy = policy_of("arch x32; default ERRNO(1); ALLOW read; ERRNO(1) statx");
   const auto runc = policy::apply_runtime(policy, Runtime::runc);
   ASSERT_TRUE(runc);
-  EXPECT_EQ(answer(*runc, 332), abi::kErrno | 1);          // statx: the last one, whatever its action
+  EXPECT_EQ(answer(*runc, 332), abi::kErrno | 1);  // statx: the last one, whatever its action
   EXPECT_EQ(answer(*runc, 333), abi::kErrno | 38);
   EXPECT_EQ(answer(*runc, 0x8000014d), abi::kErrno | 38);  // bit 31 without bit 30
   EXPECT_EQ(answer(*runc, 0x4000014c), abi::kErrno | 1);
@@ -55,7 +57,8 @@ TEST(Runtime, WithoutX32TheStubLeavesItsNumbersAlone) {
 }
 
 TEST(Runtime, ThereIsNoStubWhereUnknownCallsRunOrATracerAnswers) {
-  for (const char* text : {"default ALLOW; ERRNO(1) read", "default LOG; ERRNO(1) read", "default TRACE(1); ERRNO(1) read"})
+  for (const char* text :
+       {"default ALLOW; ERRNO(1) read", "default LOG; ERRNO(1) read", "default TRACE(1); ERRNO(1) read"})
     EXPECT_TRUE(policy::apply_runtime(policy_of(text), Runtime::runc)->enosys_above.empty()) << text;
   for (const char* text : {"default KILL_PROCESS; ALLOW write", "default TRAP; ALLOW write"})
     EXPECT_EQ(policy::apply_runtime(policy_of(text), Runtime::runc)->enosys_above.size(), 1U) << text;
@@ -74,7 +77,8 @@ TEST(Runtime, AProfileOfReadAloneGetsNoStub) {
 }
 
 TEST(Runtime, CallsThatLibseccompMultiplexesDoNotRaiseTheLastNumber) {
-  const auto runc = policy::apply_runtime(policy_of("arch x86; default ERRNO(1); ALLOW read; ALLOW shutdown"), Runtime::runc);
+  const auto runc =
+      policy::apply_runtime(policy_of("arch x86; default ERRNO(1); ALLOW read; ALLOW shutdown"), Runtime::runc);
   EXPECT_EQ(answer(*runc, 373, abi::Arch::x86), abi::kErrno | 38);  // shutdown is 373, read 3
 }
 

@@ -59,7 +59,8 @@ TEST_F(RaiseTest, NumbersMayBeMasked) {
 
 TEST_F(RaiseTest, ReloadingANumberAfterAnArgumentWorks) {
   const Code code = {ld(4), jeq(7, 0, 3), ld(kNr), jeq(59, 0, 1), ret(kEperm), ret(kAllow)};
-  EXPECT_EQ(raised(code), store.test(kNr, ~0U, Compare::eq, 59, store.test(4, ~0U, Compare::eq, 7, eperm, allow), allow));
+  EXPECT_EQ(raised(code),
+            store.test(kNr, ~0U, Compare::eq, 59, store.test(4, ~0U, Compare::eq, 7, eperm, allow), allow));
 }
 
 TEST_F(RaiseTest, TheInstructionPointerIsAWordLikeAnother) {

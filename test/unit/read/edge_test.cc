@@ -28,7 +28,8 @@ std::vector<EdgeCase> edge_cases() {
     if (line.empty() || line[0] == '#') continue;
     std::istringstream fields(line);
     EdgeCase one;
-    for (std::string* field : {&one.name, &one.kind, &one.ours, &one.engines, &one.reason}) std::getline(fields, *field, '\t');
+    for (std::string* field : {&one.name, &one.kind, &one.ours, &one.engines, &one.reason})
+      std::getline(fields, *field, '\t');
     std::getline(fields, one.input);
     cases.push_back(std::move(one));
   }
@@ -106,8 +107,11 @@ TEST(Edge, TheCorpusOfOddProfilesIsDecidedTheSame) {
 TEST(Edge, ManyValuesLowerWithinTheBudgetAndMeanWhatTheySay) {
   std::string text = R"({"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [)";
   for (std::uint64_t i = 0; i < 5000; ++i)
-    text += (i == 0 ? "" : ",") + std::string(R"({"names": ["ioctl"], "action": "SCMP_ACT_ALLOW", "args": [{"index": 1, "op": "SCMP_CMP_EQ", "value": )") +
-            std::to_string(i * 0x9e3779b97f4a7c15ULL >> (i % 40)) + "}]}";
+    text +=
+        (i == 0 ? "" : ",") +
+        std::string(
+            R"({"names": ["ioctl"], "action": "SCMP_ACT_ALLOW", "args": [{"index": 1, "op": "SCMP_CMP_EQ", "value": )") +
+        std::to_string(i * 0x9e3779b97f4a7c15ULL >> (i % 40)) + "}]}";
   Diagnostics diagnostics;
   const auto layer = read::read_bytes({"oci", "many.json"}, text + "]}", options(), diagnostics);
   ASSERT_TRUE(layer);
@@ -122,8 +126,9 @@ TEST(Edge, ProfilesThatExplodeWhenSplitAreRefused) {
   std::string names = "\"read\"", arguments = R"({"index": 0, "value": 1, "op": "SCMP_CMP_EQ"})";
   for (int i = 0; i < 1000; ++i) names += ", \"read\"";
   for (int i = 0; i < 1000; ++i) arguments += R"(, {"index": 0, "value": 2, "op": "SCMP_CMP_EQ"})";
-  const Answer answer = ask("oci", R"({"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [{"action": "SCMP_ACT_ALLOW", "names": [)" + names +
-                                       "], \"args\": [" + arguments + "]}]}");
+  const Answer answer =
+      ask("oci", R"({"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [{"action": "SCMP_ACT_ALLOW", "names": [)" + names +
+                     "], \"args\": [" + arguments + "]}]}");
   EXPECT_EQ(answer.errors, std::vector<std::string>{"profile-size"});
 }
 

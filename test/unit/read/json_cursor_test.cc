@@ -39,7 +39,8 @@ Diagnostic refusal(std::string_view text) {
 std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
 TEST(JsonCursor, KnowsThePlaceOfEveryKindOfValue) {
-  const Document document = parsed("{\n  \"a\": [10, -2,\"x\\\"y\", true],\n\t\"b/c~\" : { \"d\" : 18446744073709551615}\n}");
+  const Document document =
+      parsed("{\n  \"a\": [10, -2,\"x\\\"y\", true],\n\t\"b/c~\" : { \"d\" : 18446744073709551615}\n}");
   const Value& a = *document.root().find("a");
   EXPECT_EQ(place_of(document.locate(document.root())), (Place{1, 1, ""}));
   EXPECT_EQ(place_of(document.locate(document.root().members[0])), (Place{2, 3, "/a"}));

@@ -39,7 +39,9 @@ TEST(Detection, GoesByTheContent) {
   EXPECT_EQ(detected(R"({"defaultAction": "SCMP_ACT_ALLOW"})"), "oci");
   EXPECT_EQ(detected(R"({"ociVersion": "1", "linux": {"seccomp": {"defaultAction": "SCMP_ACT_ALLOW"}}})"), "oci");
   EXPECT_EQ(detected(R"({"defaultAction": "SCMP_ACT_ALLOW", "archMap": []})"), "docker");
-  EXPECT_EQ(detected(R"({"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"name": "read", "action": "SCMP_ACT_LOG"}]})"), "docker");
+  EXPECT_EQ(
+      detected(R"({"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"name": "read", "action": "SCMP_ACT_LOG"}]})"),
+      "docker");
   EXPECT_EQ(detected(program::to_bytes(program::Code{test::ld(abi::kNr), test::ret(abi::kAllow)})), "bpf");
   EXPECT_EQ(detected("hello"), "refused");
   EXPECT_EQ(detected(""), "refused");
@@ -78,7 +80,8 @@ TEST(Kernel, OnlyMajorAndMinorCount) {
   EXPECT_EQ(*parse_kernel("6.1"), (KernelVersion{6, 1}));
   EXPECT_EQ(*parse_kernel("6.1.0-18-amd64"), (KernelVersion{6, 1}));
   EXPECT_LT(*parse_kernel("4.8"), *parse_kernel("4.10"));
-  for (const char* text : {"", "6", "6.", "six", "6.x", "-6.1", "6.1x", "99999999999.1"}) EXPECT_FALSE(parse_kernel(text)) << text;
+  for (const char* text : {"", "6", "6.", "six", "6.x", "-6.1", "6.1x", "99999999999.1"})
+    EXPECT_FALSE(parse_kernel(text)) << text;
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include "read/systemd_reader.h"
 
 #include <gtest/gtest.h>
-#include <time.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -37,7 +37,8 @@ Options options_for(unsigned version, abi::Arch arch = abi::Arch::x86_64, Kernel
   return {.arch = arch, .caps = {}, .kernel = kernel, .systemd_version = version};
 }
 
-Reading reading(std::string_view body, const Options& options = options_for(252), const std::string& path = "x.service") {
+Reading reading(std::string_view body, const Options& options = options_for(252),
+                const std::string& path = "x.service") {
   Reading result;
   auto policies = read_systemd("[Service]\n" + std::string(body), path, {}, options, result.diagnostics);
   result.good = policies.has_value();
@@ -57,20 +58,23 @@ using Names = std::vector<std::string>;
 
 TEST(SystemdReader, FiltersComeInTheOrderOfTheirInstallation) {
   const Reading all = reading(
-      "SystemCallFilter=~uname\nSystemCallErrorNumber=1\nSystemCallLog=read\nLockPersonality=1\nSystemCallArchitectures=native\n"
+      "SystemCallFilter=~uname\nSystemCallErrorNumber=1\nSystemCallLog=read\nLockPersonality="
+      "1\nSystemCallArchitectures=native\n"
       "PrivateDevices=1\nProtectClock=1\nProtectKernelLogs=1\nProtectKernelModules=1\nProtectKernelTunables=1\n"
-      "RestrictNamespaces=1\nRestrictSUIDSGID=1\nRestrictRealtime=1\nMemoryDenyWriteExecute=1\nRestrictAddressFamilies=none\n"
+      "RestrictNamespaces=1\nRestrictSUIDSGID=1\nRestrictRealtime=1\nMemoryDenyWriteExecute=1\nRestrictAddressFamilies="
+      "none\n"
       "ProtectHostname=1\n");
   Names expected;
-  for (const char* name : {"ProtectHostname", "RestrictAddressFamilies", "MemoryDenyWriteExecute", "RestrictRealtime", "RestrictSUIDSGID",
-                           "RestrictNamespaces", "ProtectKernelTunables", "ProtectKernelModules", "ProtectKernelLogs", "ProtectClock",
-                           "PrivateDevices"})
+  for (const char* name : {"ProtectHostname", "RestrictAddressFamilies", "MemoryDenyWriteExecute", "RestrictRealtime",
+                           "RestrictSUIDSGID", "RestrictNamespaces", "ProtectKernelTunables", "ProtectKernelModules",
+                           "ProtectKernelLogs", "ProtectClock", "PrivateDevices"})
     for (const char* arch : {"x86", "x32", "x86_64"}) {
       if (name == std::string("RestrictAddressFamilies") && arch == std::string("x86")) continue;
       if (name == std::string("ProtectKernelTunables") && arch == std::string("x32")) continue;
       expected.push_back(std::string(name) + "= (" + arch + ')');
     }
-  for (const char* name : {"SystemCallArchitectures=", "LockPersonality= (x86_64)", "SystemCallLog= (x86_64)", "SystemCallFilter= (x86_64)"})
+  for (const char* name : {"SystemCallArchitectures=", "LockPersonality= (x86_64)", "SystemCallLog= (x86_64)",
+                           "SystemCallFilter= (x86_64)"})
     expected.emplace_back(name);
   EXPECT_EQ(all.names(), expected);
 }
@@ -78,7 +82,8 @@ TEST(SystemdReader, FiltersComeInTheOrderOfTheirInstallation) {
 TEST(SystemdReader, OtherMachinesHaveOtherLocalArchitectures) {
   EXPECT_EQ(reading("LockPersonality=1", options_for(252, abi::Arch::aarch64)).names(),
             (Names{"LockPersonality= (arm)", "LockPersonality= (aarch64)"}));
-  EXPECT_EQ(reading("ProtectKernelTunables=1", options_for(252, abi::Arch::aarch64)).names(), (Names{"ProtectKernelTunables= (arm)"}));
+  EXPECT_EQ(reading("ProtectKernelTunables=1", options_for(252, abi::Arch::aarch64)).names(),
+            (Names{"ProtectKernelTunables= (arm)"}));
   EXPECT_EQ(reading("RestrictAddressFamilies=none", options_for(252, abi::Arch::s390x)).names(), Names{});
   EXPECT_EQ(reading("SystemCallArchitectures=native\nLockPersonality=1", options_for(252, abi::Arch::riscv64)).names(),
             (Names{"LockPersonality= (riscv64)"}));
@@ -87,9 +92,12 @@ TEST(SystemdReader, OtherMachinesHaveOtherLocalArchitectures) {
 TEST(SystemdReader, EveryMachineIsReadFor) {
   for (const abi::ArchFacts& one : abi::all_arches()) {
     const Reading all = reading(
-        "SystemCallFilter=@system-service\nSystemCallErrorNumber=EPERM\nSystemCallLog=~@ipc\nLockPersonality=1\nPrivateDevices=1\n"
-        "ProtectClock=1\nProtectKernelLogs=1\nProtectKernelModules=1\nProtectKernelTunables=1\nRestrictNamespaces=~net\n"
-        "RestrictSUIDSGID=1\nRestrictRealtime=1\nMemoryDenyWriteExecute=1\nRestrictAddressFamilies=AF_UNIX\nProtectHostname=1\n",
+        "SystemCallFilter=@system-service\nSystemCallErrorNumber=EPERM\nSystemCallLog=~@ipc\nLockPersonality="
+        "1\nPrivateDevices=1\n"
+        "ProtectClock=1\nProtectKernelLogs=1\nProtectKernelModules=1\nProtectKernelTunables=1\nRestrictNamespaces=~"
+        "net\n"
+        "RestrictSUIDSGID=1\nRestrictRealtime=1\nMemoryDenyWriteExecute=1\nRestrictAddressFamilies=AF_"
+        "UNIX\nProtectHostname=1\n",
         options_for(252, one.arch));
     EXPECT_TRUE(all.good) << one.oci;
     ASSERT_FALSE(all.policies.empty()) << one.oci;
@@ -115,7 +123,8 @@ TEST(SystemdReader, From255OnUnknownCallsGetENOSYS) {
   EXPECT_EQ(verdict(newer, "read"), "ALLOW");
   // An obsolete call is no member of @known itself, and a name that x86_64 lacks is not looked up.
   EXPECT_EQ(verdict(newer, "_sysctl"), "ERRNO(38 ENOSYS)");
-  EXPECT_EQ(abi::to_string(policy::evaluate(newer.policies.front().policy, {.nr = 197, .arch = 0x40000003, .instruction_pointer = 0, .args = {}})),
+  EXPECT_EQ(abi::to_string(policy::evaluate(newer.policies.front().policy,
+                                            {.nr = 197, .arch = 0x40000003, .instruction_pointer = 0, .args = {}})),
             "ERRNO(38 ENOSYS)");  // fstat64
 }
 
@@ -130,7 +139,8 @@ TEST(SystemdReader, OnlyVersionsWithFactsAreReadFor) {
 TEST(SystemdReader, GroupsBelongToTheirVersion) {
   EXPECT_FALSE(abi::systemd_group("@sandbox", 253));
   EXPECT_EQ(abi::systemd_group("@sandbox", 254)->size(), 4U);
-  EXPECT_EQ(*abi::systemd_group("@module", 252), (std::vector<std::string_view>{"delete_module", "finit_module", "init_module"}));
+  EXPECT_EQ(*abi::systemd_group("@module", 252),
+            (std::vector<std::string_view>{"delete_module", "finit_module", "init_module"}));
   EXPECT_GT(abi::systemd_group("@system-service", 252)->size(), 300U);  // nested groups are followed
   EXPECT_FALSE(abi::systemd_group("@nosuch", 252));
   EXPECT_FALSE(abi::systemd_group("mount", 252));
@@ -164,7 +174,9 @@ TEST(SystemdReader, UnitsAreDetectedByNameOrSection) {
 
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("systemd-reader-" + std::to_string(::getpid()))) { fs::create_directories(path_); }
+  Folder() : path_(fs::temp_directory_path() / ("systemd-reader-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
   ~Folder() { fs::remove_all(path_); }
@@ -233,10 +245,13 @@ std::string repeated(std::string_view text) {
 // 4 MiB of what is dearest to read. The limit is for sanitized builds; plain ones take a twentieth.
 TEST(SystemdReader, HostileUnitsAreReadQuickly) {
   for (const std::string& body :
-       {repeated("SystemCallFilter=@known\nSystemCallFilter=~@known:5\n"), repeated("SystemCallFilter=~@known @known @known @known x y z\n"),
-        repeated("RestrictAddressFamilies=AF_UNIX ~ nope\n"), repeated("\\\n"), repeated("[Service]\n"), repeated("SystemCallFilters=x\n"),
-        repeated("=\n"), repeated("a\n"), "SystemCallFilter=~" + std::string(1000000, 'x'), repeated("SystemCallFilter=" + std::string(900000, '\\') + "\n"),
-        repeated("SystemCallErrorNumber=ENOSUCH\n"), repeated("RestrictNamespaces=~net pid bogus\n")}) {
+       {repeated("SystemCallFilter=@known\nSystemCallFilter=~@known:5\n"),
+        repeated("SystemCallFilter=~@known @known @known @known x y z\n"),
+        repeated("RestrictAddressFamilies=AF_UNIX ~ nope\n"), repeated("\\\n"), repeated("[Service]\n"),
+        repeated("SystemCallFilters=x\n"), repeated("=\n"), repeated("a\n"),
+        "SystemCallFilter=~" + std::string(1000000, 'x'),
+        repeated("SystemCallFilter=" + std::string(900000, '\\') + "\n"), repeated("SystemCallErrorNumber=ENOSUCH\n"),
+        repeated("RestrictNamespaces=~net pid bogus\n")}) {
     const double start = cpu_seconds();
     const Reading result = reading(body);
     EXPECT_LT(cpu_seconds() - start, 4.0) << body.substr(0, 60);
@@ -257,7 +272,8 @@ TEST(SystemdVersion, IsItsFirstNumber) {
   EXPECT_EQ(*parse_systemd_version("252"), 252U);
   EXPECT_EQ(*parse_systemd_version("v256"), 256U);
   EXPECT_EQ(*parse_systemd_version("252.39-1~deb12u2"), 252U);
-  for (const char* text : {"", "v", "x", "-1", "252x", "99999999999"}) EXPECT_FALSE(parse_systemd_version(text)) << text;
+  for (const char* text : {"", "v", "x", "-1", "252x", "99999999999"})
+    EXPECT_FALSE(parse_systemd_version(text)) << text;
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ Parsed parsed(std::string_view text) {
 using Lines = std::vector<std::string>;
 
 TEST(UnitFile, AnAssignmentHasItsSectionAndPlace) {
-  EXPECT_EQ(parsed("[A]\nx=1\n\n  y = two words \n[B]\nz=\n").lines, (Lines{"A.x=1@2:3", "A.y=two words@4:7", "B.z=@6:3"}));
+  EXPECT_EQ(parsed("[A]\nx=1\n\n  y = two words \n[B]\nz=\n").lines,
+            (Lines{"A.x=1@2:3", "A.y=two words@4:7", "B.z=@6:3"}));
 }
 
 TEST(UnitFile, ContinuedLinesKeepThePlacesOfTheirParts) {
@@ -76,8 +77,8 @@ TEST(UnitFile, WhatSystemdSkipsIsAWarning) {
 }
 
 TEST(UnitFile, WhatKeepsAUnitFromLoadingIsAnError) {
-  for (const std::string_view text : {"[A\nx=1", "[A]\nx=\xff", "[A]\nx=\xc0\x80", "[A]\nx=\xed\xa0\x80", "[A]\nx=\xef\xbf\xbf",
-                                      "[A]\nx=\xf4\x90\x80\x80", "[A]\nx=\xe2\x82"})
+  for (const std::string_view text : {"[A\nx=1", "[A]\nx=\xff", "[A]\nx=\xc0\x80", "[A]\nx=\xed\xa0\x80",
+                                      "[A]\nx=\xef\xbf\xbf", "[A]\nx=\xf4\x90\x80\x80", "[A]\nx=\xe2\x82"})
     EXPECT_FALSE(parsed(text).loaded) << text;
   EXPECT_TRUE(parsed("[A]\n# \xff\nx=\xe2\x82\xac").loaded);
 }
@@ -127,7 +128,8 @@ TEST(UnitWords, ErrorNumbers) {
   EXPECT_EQ(parse_errno(" +5"), 5);
   EXPECT_EQ(parse_errno("0"), 0);
   EXPECT_EQ(parse_errno("4095"), 4095);
-  for (const char* text : {"", "4096", "-1", "5 ", "eperm", "0x", "99999999999999999999", "EPERM EACCES"}) EXPECT_EQ(parse_errno(text), std::nullopt) << text;
+  for (const char* text : {"", "4096", "-1", "5 ", "eperm", "0x", "99999999999999999999", "EPERM EACCES"})
+    EXPECT_EQ(parse_errno(text), std::nullopt) << text;
 }
 
 }  // namespace
