@@ -2,7 +2,6 @@
 // compare: two stacks -> their order, with one concrete call for each direction that fails.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "abi/call.h"
@@ -120,18 +119,18 @@ Result<int> compare_stacks(Session& session, const CompareOptions& options) {
 }  // namespace
 
 int run_compare(int argc, char** argv) {
-  CLI::App app(
+  CommandLine app(
       "How two stacks of layers, each oldest first, stand to each other. Exit code 0: equal, 1: not, 2: error.",
       "seccompress compare");
   CompareOptions compare;
   CompileOptions compile;
   OutputOptions output;
-  app.add_option("--left", compare.left, "[KIND:]LOCATION, oldest first")->required();
-  app.add_option("--right", compare.right, "[KIND:]LOCATION, oldest first")->required();
-  app.add_flag("--ignore-data", compare.ignore_data, "actions alone decide; errno and the like may differ");
+  app.option("--left", compare.left, "[KIND:]LOCATION, oldest first", {.required = true});
+  app.option("--right", compare.right, "[KIND:]LOCATION, oldest first", {.required = true});
+  app.flag("--ignore-data", compare.ignore_data, "actions alone decide; errno and the like may differ");
   add_read_options(app, compile);
   add_output_options(app, output);
-  if (const auto code = parse(app, argc, argv)) return *code;
+  if (const auto code = app.parse(argc, argv)) return *code;
 
   Session session(compile, output);
   const Result<int> code = compare_stacks(session, compare);

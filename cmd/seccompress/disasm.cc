@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // disasm: one layer -> a readable listing. Filters are listed as they are; a policy as the program that
 // flatten makes of it alone.
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -44,15 +43,15 @@ Result<void> disassemble_layer(Session& session, const std::string& name) {
 }  // namespace
 
 int run_disasm(int argc, char** argv) {
-  CLI::App app("A readable listing of a layer's programs, oldest first.", "seccompress disasm");
+  CommandLine app("A readable listing of a layer's programs, oldest first.", "seccompress disasm");
   std::string layer;
   CompileOptions compile;
   OutputOptions output;
-  app.add_option("LAYER", layer, "[KIND:]LOCATION")->required();
+  app.option("LAYER", layer, "[KIND:]LOCATION", {.required = true});
   add_read_options(app, compile);
   add_emit_options(app, compile);
   add_output_options(app, output);
-  if (const auto code = parse(app, argc, argv)) return *code;
+  if (const auto code = app.parse(argc, argv)) return *code;
 
   Session session(compile, output);
   const Result<void> done = disassemble_layer(session, layer);

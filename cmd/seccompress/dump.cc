@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -83,22 +82,17 @@ Result<void> dump_stack(const OutputOptions& output, pid_t pid, const std::strin
   return {};
 }
 
-std::string a_process_id(const std::string& text) {
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits && text != "0" ? "" : "'" + text + "' is not a process id";
-}
-
 }  // namespace
 
 int run_dump(int argc, char** argv) {
-  CLI::App app("A live process's filters as a folder of files, 00.bpf the oldest.", "seccompress dump");
+  CommandLine app("A live process's filters as a folder of files, 00.bpf the oldest.", "seccompress dump");
   pid_t pid = 0;
   std::string folder;
   OutputOptions output;
-  app.add_option("PID", pid, "process (or thread) id")->required()->check(a_process_id);
-  app.add_option("-o,--output", folder, "the new folder")->required();
+  app.process("PID", pid, "process (or thread) id");
+  app.option("-o,--output", folder, "the new folder", {.required = true});
   add_output_options(app, output);
-  if (const auto code = parse(app, argc, argv)) return *code;
+  if (const auto code = app.parse(argc, argv)) return *code;
 
   Session session({}, output);
   const Result<void> done = dump_stack(output, pid, folder);

@@ -3,7 +3,6 @@
 // that were not given are not taken for 0: when the verdict depends on them, a table says which values give which.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -241,20 +240,20 @@ Result<void> explain_call(Session& session, const ExplainOptions& options) {
 }  // namespace
 
 int run_explain(int argc, char** argv) {
-  CLI::App app(
+  CommandLine app(
       "What happens to one call under the layers, oldest first, and which layer, rule and line decide that.\n"
       "SYSCALL is a name or a number; an ARG is decimal, 0x..., negative, or _ for any value.",
       "seccompress explain");
   ExplainOptions explain;
   CompileOptions compile;
   OutputOptions output;
-  app.add_option("LAYER", explain.layers, "[KIND:]LOCATION, oldest first; then -- SYSCALL [ARG...]")->required();
-  app.add_option("--call-arch", explain.call_arch,
-                 "the architecture that the call comes from: x86_64, i386, x32, ... (default: --arch)");
+  app.option("LAYER", explain.layers, "[KIND:]LOCATION, oldest first; then -- SYSCALL [ARG...]", {.required = true});
+  app.option("--call-arch", explain.call_arch,
+             "the architecture that the call comes from: x86_64, i386, x32, ... (default: --arch)");
   add_read_options(app, compile);
   add_output_options(app, output);
   auto call = take_after_dashes(argc, argv);
-  if (const auto code = parse(app, argc, argv)) return *code;
+  if (const auto code = app.parse(argc, argv)) return *code;
   explain.call = std::move(call).value_or(std::vector<std::string>{});
 
   Session session(compile, output);

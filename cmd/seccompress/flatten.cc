@@ -2,7 +2,6 @@
 // flatten: LAYER... -> one proved program in a format, and what became of each layer.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -223,7 +222,7 @@ Result<void> flatten_layers(Session& session, const FlattenOptions& options) {
 }  // namespace
 
 int run_flatten(int argc, char** argv) {
-  CLI::App app("The one program that equals the stack of the layers, oldest first; proved.", "seccompress flatten");
+  CommandLine app("The one program that equals the stack of the layers, oldest first; proved.", "seccompress flatten");
   FlattenOptions flatten;
   CompileOptions compile;
   OutputOptions output;
@@ -233,15 +232,13 @@ int run_flatten(int argc, char** argv) {
     names.emplace_back(facts.name);
     help += fmt::format("\n{} ({})", facts.name, facts.summary);
   }
-  app.add_option("LAYER", flatten.layers, "[KIND:]LOCATION, oldest first")->required();
-  app.add_option("-o,--output", flatten.file, "file to write, all or nothing (default: standard output)");
-  app.add_option("-f,--format", flatten.format, help + "\njson (a report)")
-      ->check(CLI::IsMember(names).description(""))
-      ->capture_default_str();
+  app.option("LAYER", flatten.layers, "[KIND:]LOCATION, oldest first", {.required = true});
+  app.option("-o,--output", flatten.file, "file to write, all or nothing (default: standard output)");
+  app.option("-f,--format", flatten.format, help + "\njson (a report)", {.one_of = names, .show_default = true});
   add_read_options(app, compile);
   add_emit_options(app, compile);
   add_output_options(app, output);
-  if (const auto code = parse(app, argc, argv)) return *code;
+  if (const auto code = app.parse(argc, argv)) return *code;
   if (output.json && flatten.file.empty()) flatten.format = "json";
 
   Session session(compile, output);

@@ -2,7 +2,6 @@
 // inspect: what a stack is made of, what each part of it is good for, and what flattening it changes.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -313,19 +312,19 @@ Result<void> inspect_layers(Session& session, const InspectOptions& options) {
 }  // namespace
 
 int run_inspect(int argc, char** argv) {
-  CLI::App app(
+  CommandLine app(
       "What a stack of layers, oldest first, is made of: sizes, which calls each filter alone decides, which add\n"
       "nothing, and what system calls cost now and when the stack is flattened.",
       "seccompress inspect");
   InspectOptions inspect;
   CompileOptions compile;
   OutputOptions output;
-  app.add_option("LAYER", inspect.layers, "[KIND:]LOCATION, oldest first")->required();
-  app.add_flag("--all", inspect.all, "every filter and every call, not only the first few");
+  app.option("LAYER", inspect.layers, "[KIND:]LOCATION, oldest first", {.required = true});
+  app.flag("--all", inspect.all, "every filter and every call, not only the first few");
   add_read_options(app, compile);
   add_emit_options(app, compile);
   add_output_options(app, output);
-  if (const auto code = parse(app, argc, argv)) return *code;
+  if (const auto code = app.parse(argc, argv)) return *code;
 
   Session session(compile, output);
   const Result<void> done = inspect_layers(session, inspect);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that subcommands share, and their one way into CLI11.
+// The options that subcommands share.
 #pragma once
 
-#include <optional>
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "command_line.h"
 
 namespace seccompress::cmd {
 
@@ -24,11 +21,8 @@ struct CompileOptions {
   std::string lint = "warn";
 };
 
-void add_output_options(CLI::App& app, OutputOptions& options);
-void add_read_options(CLI::App& app, CompileOptions& options);
-void add_emit_options(CLI::App& app, CompileOptions& options);
-
-// Parses. A value is the exit code to end with: 0 after --help, 2 after misuse (explained on stderr).
-std::optional<int> parse(CLI::App& app, int argc, char** argv);
+void add_output_options(CommandLine& app, OutputOptions& options);
+void add_read_options(CommandLine& app, CompileOptions& options);
+void add_emit_options(CommandLine& app, CompileOptions& options);
 
 }  // namespace seccompress::cmd

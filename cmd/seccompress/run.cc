@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
 
@@ -156,21 +155,21 @@ Result<int> run_command(Session& session, RunOptions& options) {
 }  // namespace
 
 int run_run(int argc, char** argv) {
-  CLI::App app(
+  CommandLine app(
       "Installs the one program that equals the layers, oldest first, on itself and becomes CMD. The exit code is\n"
       "CMD's; 2: nothing was started, 126: CMD cannot be executed, 127: there is no CMD.",
       "seccompress run");
   RunOptions run;
   CompileOptions compile;
   OutputOptions output;
-  app.add_option("LAYER", run.layers, "[KIND:]LOCATION, oldest first; then -- CMD [ARG...]")->required();
-  app.add_option("--no-new-privs", run.no_new_privs, "yes or no (default: yes without CAP_SYS_ADMIN, else as it is)")
-      ->check(CLI::IsMember({"yes", "no"}).description(""));
+  app.option("LAYER", run.layers, "[KIND:]LOCATION, oldest first; then -- CMD [ARG...]", {.required = true});
+  app.option("--no-new-privs", run.no_new_privs, "yes or no (default: yes without CAP_SYS_ADMIN, else as it is)",
+             {.one_of = {"yes", "no"}});
   add_read_options(app, compile);
   add_emit_options(app, compile);
   add_output_options(app, output);
   auto command = take_after_dashes(argc, argv);
-  if (const auto code = parse(app, argc, argv)) return *code;
+  if (const auto code = app.parse(argc, argv)) return *code;
   run.command = std::move(command).value_or(std::vector<std::string>{});
 
   Session session(compile, output);

@@ -4,7 +4,6 @@
 // kernel takes can be simulated.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "abi/call.h"
@@ -168,29 +167,28 @@ Result<void> simulate_layers(Session& session, const SimulateOptions& options) {
 }  // namespace
 
 int run_simulate(int argc, char** argv) {
-  CLI::App app(
+  CommandLine app(
       "What each system call meets under the flattened layers: verdict, executed instructions (as the kernel\n"
       "converts them, and classic ones), loads, and whether the kernel's cache answers it.",
       "seccompress simulate");
   SimulateOptions simulate;
   CompileOptions compile;
   OutputOptions output;
-  app.add_option("LAYER", simulate.layers, "[KIND:]LOCATION, oldest first")->required();
-  app.add_option("--syscalls", simulate.syscalls, "names or numbers, commas between (default: all that have a name)")
-      ->delimiter(',');
-  app.add_option("--call-arch", simulate.call_arch,
-                 "the architecture that the calls come from: x86_64, i386, x32, ... (default: --arch)");
-  app.add_flag("--stack", simulate.stack, "the filters as they are, not flattened; a policy as its own program");
-  app.add_flag("--cache-report", simulate.cache_report, "the text that /proc/PID/seccomp_cache will have");
-  app.add_option("--nr-syscalls", simulate.nr_syscalls, "NR_syscalls of the kernel (default: as --kernel has it)")
-      ->check(CLI::Range(1, 65536));
-  app.add_option("--exempt", simulate.exempt,
-                 "calls that the kernel does not show to seccomp, or none (default: as --kernel has it)")
-      ->delimiter(',');
+  app.option("LAYER", simulate.layers, "[KIND:]LOCATION, oldest first", {.required = true});
+  app.option("--syscalls", simulate.syscalls, "names or numbers, commas between (default: all that have a name)",
+             {.commas = true});
+  app.option("--call-arch", simulate.call_arch,
+             "the architecture that the calls come from: x86_64, i386, x32, ... (default: --arch)");
+  app.flag("--stack", simulate.stack, "the filters as they are, not flattened; a policy as its own program");
+  app.flag("--cache-report", simulate.cache_report, "the text that /proc/PID/seccomp_cache will have");
+  app.option("--nr-syscalls", simulate.nr_syscalls, "NR_syscalls of the kernel (default: as --kernel has it)",
+             {.least = 1, .most = 65536});
+  app.option("--exempt", simulate.exempt,
+             "calls that the kernel does not show to seccomp, or none (default: as --kernel has it)", {.commas = true});
   add_read_options(app, compile);
   add_emit_options(app, compile);
   add_output_options(app, output);
-  if (const auto code = parse(app, argc, argv)) return *code;
+  if (const auto code = app.parse(argc, argv)) return *code;
 
   Session session(compile, output);
   const Result<void> done = simulate_layers(session, simulate);

@@ -6,7 +6,6 @@
 // Weakness: what the log no longer has (rotated away) is not seen; without `log:` there is nothing to look at.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -187,12 +186,12 @@ Result<int> show_status(const std::string& path, const OutputOptions& output, Di
 }  // namespace
 
 int run_status(int argc, char** argv) {
-  CLI::App app("Running containers: route, program, up to date or stale.", "seccompress status");
+  CommandLine app("Running containers: route, program, up to date or stale.", "seccompress status");
   std::string path = bundle::kSettingsPath;
   OutputOptions output;
-  app.add_option("--config", path, "the configuration, under the hook's ownership rules")->capture_default_str();
+  app.option("--config", path, "the configuration, under the hook's ownership rules", {.show_default = true});
   add_output_options(app, output);
-  if (const auto code = parse(app, argc, argv)) return *code;
+  if (const auto code = app.parse(argc, argv)) return *code;
   Session session({}, output);
   Diagnostics diagnostics;
   const Result<int> code = show_status(path, output, diagnostics);

@@ -12,6 +12,7 @@
 
 #include "program/program.h"
 #include "support/file.h"
+#include "support/paths.h"
 #include "support/program_builder.h"
 
 namespace seccompress::test {
@@ -19,8 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCorpus = CORPUS;
-const fs::path kTruth = kCorpus / "cache-truth";
+const fs::path kTruth = fs::path(kCorpus) / "cache-truth";
 
 struct Report {
   std::string stack;                             // "bpf/ctf/name", "micro/a+b"
@@ -74,14 +74,14 @@ std::vector<Code> load_folder(const fs::path& folder) {
 
 // "A+B": A first. A part is a folder of systemd-live or a file.
 std::vector<Code> load_stack(const std::string& name) {
-  if (name.starts_with("systemd-live/")) return load_folder(kCorpus / name);
-  if (name.starts_with("bpf/")) return {load(kCorpus / (name + ".bpf"))};
+  if (name.starts_with("systemd-live/")) return load_folder(fs::path(kCorpus) / name);
+  if (name.starts_with("bpf/")) return {load(fs::path(kCorpus) / (name + ".bpf"))};
   const fs::path folder = kTruth / "input" / fs::path(name).parent_path();
   std::vector<Code> stack;
   std::istringstream parts(fs::path(name).filename());
   for (std::string part; std::getline(parts, part, '+');) {
-    if (fs::exists(kCorpus / "systemd-live" / part)) {
-      for (Code& code : load_folder(kCorpus / "systemd-live" / part)) stack.push_back(std::move(code));
+    if (fs::exists(fs::path(kCorpus) / "systemd-live" / part)) {
+      for (Code& code : load_folder(fs::path(kCorpus) / "systemd-live" / part)) stack.push_back(std::move(code));
     } else {
       stack.push_back(load(folder / (part + ".bpf")));
     }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "pipeline.h"
+#include "support/paths.h"
 
 namespace seccompress::test {
 namespace {
@@ -40,13 +41,13 @@ bool is_fair(const Error& error) {
 class CorpusFlatten : public testing::Test {
  protected:
   void SetUp() override {
-    if (!fs::exists(CORPUS)) GTEST_SKIP() << "no corpus beside the checkout";
+    if (!fs::exists(kCorpus)) GTEST_SKIP() << "no corpus beside the checkout";
   }
 };
 
 TEST_F(CorpusFlatten, StacksOfRealServices) {
   std::size_t stacks = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(CORPUS) / "systemd-live")) {
+  for (const auto& entry : fs::directory_iterator(fs::path(kCorpus) / "systemd-live")) {
     if (!entry.is_directory()) continue;
     const auto error = flatten_error({{"dir", entry.path()}});
     EXPECT_FALSE(error) << entry.path() << ": " << to_string(*error);
@@ -57,7 +58,7 @@ TEST_F(CorpusFlatten, StacksOfRealServices) {
 
 TEST_F(CorpusFlatten, RawFiltersAloneAndInPairs) {
   std::vector<std::string> plain;
-  for (const std::string& file : filters_below(fs::path(CORPUS) / "bpf")) {
+  for (const std::string& file : filters_below(fs::path(kCorpus) / "bpf")) {
     const auto error = flatten_error({{"bpf", file}});
     if (!error) {
       plain.push_back(file);
@@ -77,7 +78,7 @@ TEST_F(CorpusFlatten, RawFiltersAloneAndInPairs) {
 TEST_F(CorpusFlatten, StacksWithReportsOfTheKernelsCache) {
   // Single filters and stacks of programs that real kernels took in.
   std::size_t flattened = 0;
-  for (const std::string& file : filters_below(fs::path(CORPUS) / "cache-truth")) {
+  for (const std::string& file : filters_below(fs::path(kCorpus) / "cache-truth")) {
     const auto error = flatten_error({{"bpf", file}});
     if (!error)
       ++flattened;

@@ -11,6 +11,7 @@
 
 #include "read/reader.h"
 #include "support/file.h"
+#include "support/paths.h"
 #include "support/policy_inputs.h"
 
 namespace seccompress::test {
@@ -18,7 +19,7 @@ namespace {
 
 // "kind/path" -> code
 std::map<std::string, std::string> expected_refusals() {
-  std::istringstream file(read_file(std::string(TEST_DATA) + "/differential/corpus_refused.tsv", 1U << 20U).value());
+  std::istringstream file(read_file(std::string(kTestData) + "/differential/corpus_refused.tsv", 1U << 20U).value());
   std::map<std::string, std::string> expected;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -48,7 +49,7 @@ std::string first_error(const Diagnostics& diagnostics) {
 class CorpusProfiles : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CorpusProfiles, MeanTheSameToRulesDiagramAndReference) {
-  const std::string root = CORPUS, folder = root + '/' + GetParam();
+  const std::string root = kCorpus, folder = root + '/' + GetParam();
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no corpus";
   const auto expected = expected_refusals();
   const read::Options options{.arch = abi::Arch::x86_64, .caps = read::docker_default_caps(), .kernel = {6, 1}};

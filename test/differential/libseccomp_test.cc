@@ -16,6 +16,7 @@
 #include "policy/print.h"
 #include "read/reader.h"
 #include "support/libseccomp_build.h"
+#include "support/paths.h"
 #include "support/policy_inputs.h"
 #include "support/policy_text.h"
 #include "support/random_policy.h"
@@ -170,7 +171,7 @@ TEST(Libseccomp, ACompilerThatNeverReturnsIsKilled) {
 class CorpusBesideLibseccomp : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CorpusBesideLibseccomp, IsTheSameWhereLibseccompIsRight) {
-  const std::string folder = std::string(CORPUS) + '/' + GetParam();
+  const std::string folder = std::string(kCorpus) + '/' + GetParam();
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no corpus";
   Random random(seed_or(13));
   Comparison sum;

@@ -15,6 +15,7 @@
 #include "policy/evaluate.h"
 #include "policy/print.h"
 #include "support/file.h"
+#include "support/paths.h"
 #include "support/policy_text.h"
 
 namespace seccompress::test {
@@ -231,7 +232,7 @@ const std::map<std::string, std::string> kLeftOut = {
 };
 
 TEST(LibseccompVectors, EveryRowThatAppliesGetsItsVerdict) {
-  const std::string folder = std::string(CORPUS) + "/bpf/libseccomp";
+  const std::string folder = std::string(kCorpus) + "/bpf/libseccomp";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no corpus";
   const auto rows = read_rows(folder + "/sim-vectors.tsv");
   Counts counts;

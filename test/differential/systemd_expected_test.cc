@@ -13,6 +13,7 @@
 
 #include "abi/syscalls.h"
 #include "pipeline.h"
+#include "support/paths.h"
 
 namespace seccompress::test {
 namespace {
@@ -94,7 +95,7 @@ const std::set<std::string>& not_about_verdicts() {
 }
 
 std::vector<std::string> rows() {
-  std::ifstream file(fs::path(CORPUS) / "systemd/tests/EXPECTED.tsv");
+  std::ifstream file(fs::path(kCorpus) / "systemd/tests/EXPECTED.tsv");
   std::vector<std::string> names;
   std::string line;
   std::getline(file, line);  // the headings
@@ -107,7 +108,7 @@ void check(const std::string& name, const Calls& calls) {
   options.read = {.arch = abi::Arch::x86_64, .caps = {}, .kernel = {6, 1}};
   Stack stack = make_stack(options);
   Diagnostics diagnostics;
-  const std::string unit = fs::path(CORPUS) / "systemd/tests" / (name + ".service");
+  const std::string unit = fs::path(kCorpus) / "systemd/tests" / (name + ".service");
   const auto added = add_layer(stack, read::LayerSpec{"systemd", unit}, options, diagnostics);
   ASSERT_TRUE(added) << unit << ": " << to_string(added.error());
   for (const Call& call : calls) {
@@ -121,7 +122,7 @@ void check(const std::string& name, const Calls& calls) {
 }
 
 TEST(SystemdExpected, EveryRowThatIsAboutVerdictsHolds) {
-  if (!fs::exists(CORPUS)) GTEST_SKIP() << "no corpus beside the checkout";
+  if (!fs::exists(kCorpus)) GTEST_SKIP() << "no corpus beside the checkout";
   std::size_t checked = 0;
   for (const std::string& name : rows()) {
     if (not_about_verdicts().count(name) > 0) continue;

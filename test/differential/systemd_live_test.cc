@@ -7,6 +7,7 @@
 
 #include "pipeline.h"
 #include "support/file.h"
+#include "support/paths.h"
 #include "support/unit_stack.h"
 
 namespace seccompress::test {
@@ -28,7 +29,7 @@ std::vector<program::Code> filters_in(const fs::path& folder) {
 }
 
 TEST(SystemdLive, EveryUnitIsReadAsTheFiltersThatItGot) {
-  const fs::path folder = fs::path(CORPUS) / "systemd-live";
+  const fs::path folder = fs::path(kCorpus) / "systemd-live";
   if (!fs::exists(folder)) GTEST_SKIP() << "no corpus beside the checkout";
   std::size_t units = 0, filters = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -51,7 +52,7 @@ bool is_unit(const fs::path& path) {
 
 // directives-all.service is a list of all directives without a section.
 TEST(SystemdLive, EveryPublishedUnitFlattens) {
-  const fs::path folder = fs::path(CORPUS) / "systemd";
+  const fs::path folder = fs::path(kCorpus) / "systemd";
   if (!fs::exists(folder)) GTEST_SKIP() << "no corpus beside the checkout";
   PipelineOptions options;
   std::size_t units = 0;

@@ -8,6 +8,7 @@
 #include "policy/print.h"
 #include "read/reader.h"
 #include "support/golden.h"
+#include "support/paths.h"
 
 namespace seccompress::test {
 namespace {
@@ -54,7 +55,7 @@ class GoldenRead : public ::testing::TestWithParam<read::ReaderFacts> {};
 
 TEST_P(GoldenRead, EveryCaseReadsAsExpected) {
   const std::string kind(GetParam().kind);
-  const std::string folder = std::string(TEST_DATA) + "/golden/read/" + kind;
+  const std::string folder = std::string(kTestData) + "/golden/read/" + kind;
   bool accepted = false, ok = false, fail = false;
   for (const GoldenCase& one : golden_cases(folder, "policy", "diag")) {
     const GoldenResult result = compare_golden(one.expectation, run(one, kind, folder), accepting());
@@ -70,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, GoldenRead, ::testing::ValuesIn(read::readers().
                          [](const auto& one) { return std::string(one.param.kind); });
 
 TEST(Golden, AMissingExpectationIsAFailure) {
-  EXPECT_EQ(compare_golden(std::string(TEST_DATA) + "/golden/read/no-such-file", "text", false).outcome,
+  EXPECT_EQ(compare_golden(std::string(kTestData) + "/golden/read/no-such-file", "text", false).outcome,
             GoldenOutcome::differs);
 }
 

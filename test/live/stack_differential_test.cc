@@ -7,6 +7,7 @@
 #include <set>
 
 #include "pipeline.h"
+#include "support/paths.h"
 #include "support/random_code.h"
 #include "support/traced_stack.h"
 
@@ -81,7 +82,7 @@ TEST_F(StackDifferential, RandomStacksAnswerAsTheirFlatPrograms) {
 }
 
 TEST_F(StackDifferential, StacksOfRealServicesAnswerAsTheirFlatPrograms) {
-  const std::filesystem::path corpus = std::filesystem::path(CORPUS) / "systemd-live";
+  const std::filesystem::path corpus = std::filesystem::path(kCorpus) / "systemd-live";
   if (!std::filesystem::exists(corpus)) GTEST_SKIP() << "no corpus";
   Random random(seed_or(12));
   std::size_t stacks = 0;

@@ -7,6 +7,7 @@
 
 #include "support/file.h"
 #include "support/kernel_executor.h"
+#include "support/paths.h"
 #include "support/verdict_table.h"
 
 namespace seccompress::test {
@@ -14,7 +15,7 @@ namespace {
 
 std::vector<std::string> tables() {
   std::vector<std::string> found;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(PROFILES))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kProfiles))
     if (entry.path().extension() == ".verdicts") found.push_back(entry.path());
   std::sort(found.begin(), found.end());
   return found;
@@ -55,7 +56,7 @@ TEST(VerdictTable, AWrongRowFailsUnderEveryExecutor) {
   const auto table = parse_verdicts("layers: docker:container-default.json\nread ERRNO(EPERM)\n", "wrong");
   ASSERT_TRUE(table);
   Diagnostics diagnostics;
-  auto subject = compile_subject(*table, PROFILES, diagnostics);
+  auto subject = compile_subject(*table, kProfiles, diagnostics);
   ASSERT_TRUE(subject);
   for (const Executor& executor : executors()) {
     if (executor.name == "kernel" && kernel_executor_missing()) continue;

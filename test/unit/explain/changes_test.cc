@@ -12,6 +12,7 @@
 #include "merge/merge.h"
 #include "pipeline.h"
 #include "raise/raise.h"
+#include "support/paths.h"
 #include "support/tiny_code.h"
 
 namespace seccompress::test {
@@ -87,8 +88,8 @@ TEST(Changes, OutsideTheKnownNumbersAreShownByACall) {
 // A real service under a container's filter: what is listed has a call that shows it, checked by running the programs;
 // what is not listed differs on no call tried.
 TEST(Changes, OfARealStackHoldOnItsPrograms) {
-  const std::string folder = std::string(CORPUS) + "/systemd-live/redis-server__redis-server";
-  const std::string profile = std::string(CORPUS) + "/docker/default-v29.5.2.json";
+  const std::string folder = std::string(kCorpus) + "/systemd-live/redis-server__redis-server";
+  const std::string profile = std::string(kCorpus) + "/docker/default-v29.5.2.json";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no corpus beside the checkout";
   PipelineOptions options;
   Stack stack = make_stack(options);

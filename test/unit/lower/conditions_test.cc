@@ -10,6 +10,7 @@
 #include "lower/lower.h"
 #include "policy/evaluate.h"
 #include "support/file.h"
+#include "support/paths.h"
 #include "support/policy_text.h"
 
 namespace seccompress::test {
@@ -20,7 +21,7 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  std::istringstream file(read_file(std::string(TEST_DATA) + "/unit/lower/conditions.tsv", 1U << 20U).value());
+  std::istringstream file(read_file(std::string(kTestData) + "/unit/lower/conditions.tsv", 1U << 20U).value());
   std::vector<Case> all;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;

@@ -12,6 +12,7 @@
 #include "policy/print.h"
 #include "read/reader.h"
 #include "support/file.h"
+#include "support/paths.h"
 #include "support/policy_inputs.h"
 
 namespace seccompress::test {
@@ -22,7 +23,7 @@ struct EdgeCase {
 };
 
 std::vector<EdgeCase> edge_cases() {
-  std::istringstream file(read_file(std::string(TEST_DATA) + "/unit/read/edge.tsv", 1U << 20U).value());
+  std::istringstream file(read_file(std::string(kTestData) + "/unit/read/edge.tsv", 1U << 20U).value());
   std::vector<EdgeCase> cases;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -88,7 +89,7 @@ TEST(Edge, WhereWeDifferFromTheEnginesThereIsAReason) {
 }
 
 TEST(Edge, TheCorpusOfOddProfilesIsDecidedTheSame) {
-  const std::string folder = std::string(CORPUS) + "/bugs/edge";
+  const std::string folder = std::string(kCorpus) + "/bugs/edge";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no corpus";
   std::map<std::string, EdgeCase> cases;
   for (const EdgeCase& one : edge_cases()) cases[one.name] = one;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "read/reader.h"
+#include "support/paths.h"
 
 namespace seccompress::test {
 namespace {
@@ -18,7 +19,7 @@ bool has_file(const std::string& folder, const std::string& prefix) {
 
 TEST(Registry, EveryReaderHasGoldenCasesOfBothKinds) {
   for (const read::ReaderFacts& reader : read::readers()) {
-    const std::string folder = std::string(TEST_DATA) + "/golden/read/" + std::string(reader.kind);
+    const std::string folder = std::string(kTestData) + "/golden/read/" + std::string(reader.kind);
     EXPECT_TRUE(has_file(folder, "ok-")) << folder;
     EXPECT_TRUE(has_file(folder, "fail-")) << folder;
   }
@@ -27,8 +28,8 @@ TEST(Registry, EveryReaderHasGoldenCasesOfBothKinds) {
 TEST(Registry, EveryReaderOfBytesHasAFuzzTargetWithACorpus) {
   for (const read::ReaderFacts& reader : read::readers()) {
     const std::string name = std::string(reader.kind) + "_reader";
-    EXPECT_TRUE(std::filesystem::exists(std::string(TEST_DATA) + "/fuzz/" + name + "_fuzz.cc")) << name;
-    EXPECT_TRUE(has_file(std::string(TEST_DATA) + "/fuzz/corpus/" + name, "")) << name;
+    EXPECT_TRUE(std::filesystem::exists(std::string(kTestData) + "/fuzz/" + name + "_fuzz.cc")) << name;
+    EXPECT_TRUE(has_file(std::string(kTestData) + "/fuzz/corpus/" + name, "")) << name;
   }
 }
 
