@@ -85,6 +85,11 @@ Node one_of(diagram::Store& store, unsigned index, std::span<const std::uint64_t
   return store.select(abi::arg_high(index), highs.pieces());
 }
 
+struct Range {
+  std::uint32_t first, last;
+  bool has(std::uint32_t number) const { return first <= number && number <= last; }
+};
+
 class PolicyLowering {
  public:
   PolicyLowering(const policy::Policy& policy, diagram::Store& store)
@@ -118,26 +123,28 @@ class PolicyLowering {
   Result<Node> lower_audit(std::uint32_t audit) {
     PieceList pieces;
     if (audit == abi::facts(abi::Arch::x86_64).audit) {
-      TRY(add_half(pieces, abi::Arch::x86_64, abi::kX32Bit - 1));
-      TRY(add_half(pieces, abi::Arch::x32, UINT32_MAX - 1));
-      pieces.up_to(UINT32_MAX, default_);  // -1: a call that a tracer cancelled
+      TRY(add_part(pieces, abi::Arch::x86_64, {0, abi::kX32Bit - 1}));
+      TRY(add_part(pieces, abi::Arch::x32, {abi::kX32Bit, UINT32_MAX - 1}));
+      // -1, a call that a tracer cancelled, is either's.
+      TRY(add_part(pieces, lists(abi::Arch::x86_64) ? abi::Arch::x86_64 : abi::Arch::x32, {UINT32_MAX, UINT32_MAX}));
     } else {
       for (const abi::Arch arch : policy_.architectures)
-        if (abi::facts(arch).audit == audit) TRY(add_numbers(pieces, arch));
+        if (abi::facts(arch).audit == audit) TRY(add_numbers(pieces, arch, {0, UINT32_MAX}));
       pieces.up_to(UINT32_MAX, default_);
     }
     return add_enosys(audit, store_.select(abi::kNr, pieces.pieces()));
   }
 
-  Result<void> add_half(PieceList& pieces, abi::Arch arch, std::uint32_t last) {
-    if (lists(arch)) TRY(add_numbers(pieces, arch));
-    pieces.up_to(last, lists(arch) ? default_ : bad_arch_);
+  // x86_64 and x32 share the number space: bit 30 tells them apart.
+  Result<void> add_part(PieceList& pieces, abi::Arch arch, Range numbers) {
+    if (lists(arch)) TRY(add_numbers(pieces, arch, numbers));
+    pieces.up_to(numbers.last, lists(arch) ? default_ : bad_arch_);
     return {};
   }
 
-  Result<void> add_numbers(PieceList& pieces, abi::Arch arch) {
+  Result<void> add_numbers(PieceList& pieces, abi::Arch arch, Range numbers) {
     low_words_ = abi::is_32_bit(abi::facts(arch).audit);
-    TRY_ASSIGN(const std::vector<Call> calls, calls_of(arch));
+    TRY_ASSIGN(const std::vector<Call> calls, calls_of(arch, numbers));
     for (std::size_t begin = 0; begin < calls.size();) {
       std::size_t end = begin;
       while (end < calls.size() && calls[end].number == calls[begin].number) ++end;
@@ -147,14 +154,8 @@ class PolicyLowering {
     return {};
   }
 
-  // x86_64 and x32 share the number space: bit 30 tells them apart.
-  static bool can_have(abi::Arch arch, std::uint32_t number) {
-    if (arch == abi::Arch::x86_64) return number < abi::kX32Bit;
-    return arch != abi::Arch::x32 || number >= abi::kX32Bit;
-  }
-
   // Sorted by number, then by rule.
-  Result<std::vector<Call>> calls_of(abi::Arch arch) {
+  Result<std::vector<Call>> calls_of(abi::Arch arch, Range numbers) {
     std::vector<Call> calls;
     const bool multiplexes = abi::has_multiplexed_calls(arch);
     for (std::size_t i = 0; i < policy_.rules.size(); ++i) {
@@ -162,9 +163,10 @@ class PolicyLowering {
       if (rule.verdict == policy_.default_verdict) continue;
       const auto order = static_cast<std::uint32_t>(i);
       for (const std::uint32_t number : rule.numbers)
-        if (can_have(arch, number)) calls.push_back({number, order, &rule, {}});
+        if (numbers.has(number)) calls.push_back({number, order, &rule, {}});
       for (const std::string& name : rule.names) {
-        if (const auto number = abi::syscall_number(arch, name)) calls.push_back({*number, order, &rule, {}});
+        const auto number = abi::syscall_number(arch, name);
+        if (number && numbers.has(*number)) calls.push_back({*number, order, &rule, {}});
         if (!multiplexes) continue;
         if (const auto one = abi::multiplexed_call(arch, name)) calls.push_back({one->number, order, &rule, one->call});
       }

@@ -208,13 +208,21 @@ bool lists(const Policy& policy, abi::Arch arch) {
   return std::count(policy.architectures.begin(), policy.architectures.end(), arch) > 0;
 }
 
-// x86_64 and x32 share an AUDIT word; nr tells them apart. -1 belongs to neither.
+// Rules for -1 itself, a call that a tracer cancelled.
+Code cancelled_code(const Policy& policy) {
+  const Candidates all = candidates_of(policy, abi::Arch::x86_64);
+  const auto found = all.find(UINT32_MAX);
+  return found == all.end() ? Code{give(policy.default_verdict)}
+                            : number_code(found->second, policy.default_verdict, false);
+}
+
+// x86_64 and x32 share an AUDIT word; nr tells them apart. -1 is either's.
 Code x86_64_code(const Policy& policy) {
   const Code refused{give(policy.bad_arch_verdict)};
   const Code low = lists(policy, abi::Arch::x86_64) ? arch_code(policy, abi::Arch::x86_64) : refused;
   const Code high = lists(policy, abi::Arch::x32) ? arch_code(policy, abi::Arch::x32) : refused;
   Code code;
-  append_if_equal(code, UINT32_MAX, {give(policy.default_verdict)});
+  append_if_equal(code, UINT32_MAX, cancelled_code(policy));
   code.push_back(jump_if(BPF_JGE, abi::kX32Bit, 0, 1));
   code.push_back(jump(low.size()));
   append(code, low);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "policy/evaluate.h"
 #include "support/policy_text.h"
 
 namespace seccompress::test {
@@ -62,6 +63,33 @@ TEST(Lower, TheOrderOfArchitecturesDoesNotMatter) {
   std::swap(other.architectures[0], other.architectures[2]);
   diagram::Store store;
   EXPECT_EQ(lower::lower(one, store).value(), lower::lower(other, store).value());
+}
+
+// Rules for plain numbers: bit 30 says whose they are, -1 is either's.
+TEST(Lower, NumbersHoldForTheArchitectureThatHasThem) {
+  const std::vector<std::uint32_t> numbers{0,           1,           0x3fff'ffff, 0x4000'0000,
+                                           0x4000'0001, 0x7fff'ffff, 0xffff'fffe, UINT32_MAX};
+  for (const char* archs : {"", "arch x86; ", "arch x32; ", "arch x32 x86; "}) {
+    policy::Policy policy = parse_policy(std::string(archs) + "default ERRNO(1); LOG read a0==7; ERRNO(2) read").value();
+    policy.rules[0].names = policy.rules[1].names = {};
+    policy.rules[0].numbers = policy.rules[1].numbers = {1, 0x4000'0001, UINT32_MAX};
+    policy.rules[1].all_of.push_back({.index = 1, .op = policy::Operator::ge, .value = 1ULL << 32, .where = {}});
+    for (const bool without_x86_64 : {false, true}) {
+      if (without_x86_64) std::erase(policy.architectures, abi::Arch::x86_64);
+      diagram::Store store;
+      const auto node = lower::lower(policy, store);
+      ASSERT_TRUE(node);
+      const program::Code reference = lower::reference_program(policy);
+      for (const abi::Arch arch : {abi::Arch::x86_64, abi::Arch::x86})
+        for (const std::uint32_t number : numbers)
+          for (const std::uint64_t argument : {0ULL, 7ULL, 1ULL << 32}) {
+            const abi::SeccompData call{static_cast<int>(number), abi::facts(arch).audit, 0, {argument, argument}};
+            const abi::Verdict wanted = policy::evaluate(policy, call);
+            EXPECT_EQ(store.evaluate(*node, call), wanted) << archs << number;
+            EXPECT_EQ(program::interpret(reference, call), wanted) << archs << number;
+          }
+    }
+  }
 }
 
 TEST(ReferenceProgram, JumpsOverLongBlocksWithJa) {
