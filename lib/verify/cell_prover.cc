@@ -40,14 +40,14 @@ std::vector<Mode> CellProver::modes() const {
   return {{first}, {second}};
 }
 
-CellProof CellProver::prove(const Cell& cell, std::span<const Item> newest_first, Item flat) {
+CellProof CellProver::prove(const Cell& cell, std::span<const Item> stack, std::span<const Item> flat) {
   CellProof best;
   best.witness = some_input(cell);
   best.reason = "needs more nodes or verdicts than the limit";
   for (const Mode mode : modes()) {
     budget_.begin_attempt(kAttemptSteps);
-    CellProof proof = attempt(cell, newest_first, flat, mode, false);
-    if (executor_.trouble() == Trouble::needs_plane) proof = attempt(cell, newest_first, flat, mode, true);
+    CellProof proof = attempt(cell, stack, flat, mode, false);
+    if (executor_.trouble() == Trouble::needs_plane) proof = attempt(cell, stack, flat, mode, true);
     const Trouble trouble = executor_.trouble();
     if (trouble == Trouble::none) {
       if (proof.kind == CellProof::Kind::equal || proof.exact || shows_(proof.witness)) best = proof;
@@ -61,16 +61,14 @@ CellProof CellProver::prove(const Cell& cell, std::span<const Item> newest_first
   return best;
 }
 
-CellProof CellProver::attempt(const Cell& cell, std::span<const Item> newest_first, Item flat, Mode mode, bool plane) {
+CellProof CellProver::attempt(const Cell& cell, std::span<const Item> stack, std::span<const Item> flat, Mode mode,
+                              bool plane) {
   if (bdd_.order() != mode.order || bdd_.overflowed() || bdd_.node_count() > kKeepNodes) bdd_.reset(mode.order);
   executor_.enter(cell, mode, plane);
   const Edge inside = executor_.inside();
-  Regions sum{{abi::kAllow, inside}};
-  for (const Item item : newest_first) {
-    sum = stack(sum, regions_of(item, inside));
-    if (executor_.trouble() != Trouble::none) return {};
-  }
-  const Edge where = where_they_differ(sum, regions_of(flat, inside));
+  const Regions before = sum_of(stack, inside);
+  if (executor_.trouble() != Trouble::none) return {};
+  const Edge where = where_they_differ(before, sum_of(flat, inside));
   CellProof proof;
   proof.kind = where == kFalse ? CellProof::Kind::equal : CellProof::Kind::differs;
   proof.for_this_cell_only = plane || executor_.used_plane();
@@ -86,7 +84,16 @@ Regions CellProver::regions_of(Item item, Edge inside) {
   return executor_.run(subjects_[residue.subject], residue.pc, residue.held, inside);
 }
 
-Regions CellProver::stack(const Regions& newer, const Regions& older) {
+Regions CellProver::sum_of(std::span<const Item> newest_first, Edge inside) {
+  Regions sum{{abi::kAllow, inside}};
+  for (const Item item : newest_first) {
+    sum = add(sum, regions_of(item, inside));
+    if (executor_.trouble() != Trouble::none) break;
+  }
+  return sum;
+}
+
+Regions CellProver::add(const Regions& newer, const Regions& older) {
   Regions sum;
   budget_.spend(newer.size() * older.size());
   for (const Region& mine : newer)

@@ -27,13 +27,15 @@ class CellProver {
   CellProver(std::span<const Subject> subjects, const Residues& residues, std::uint32_t node_limit, Budget& budget,
              Shows shows);
 
-  CellProof prove(const Cell& cell, std::span<const Item> newest_first, Item flat);
+  // Both sides newest first.
+  CellProof prove(const Cell& cell, std::span<const Item> stack, std::span<const Item> flat);
 
  private:
   std::vector<Mode> modes() const;
-  CellProof attempt(const Cell& cell, std::span<const Item> newest_first, Item flat, Mode mode, bool plane);
+  CellProof attempt(const Cell& cell, std::span<const Item> stack, std::span<const Item> flat, Mode mode, bool plane);
   Regions regions_of(Item item, Edge inside);
-  Regions stack(const Regions& newer, const Regions& older);
+  Regions sum_of(std::span<const Item> newest_first, Edge inside);
+  Regions add(const Regions& newer, const Regions& older);
   Edge where_they_differ(const Regions& a, const Regions& b);
 
   std::span<const Subject> subjects_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: the flat program and the programs it stands for, oldest first. Output: an Outcome. Entry points:
-// prove, to_string.
+// Input: the flat program, or several, and the programs they stand for, oldest first. Output: an Outcome. Entry
+// points: prove, prove_stack, to_string.
 //
 // Method. (1) The constants that programs compare nr and arch with cut the (arch, nr) plane into cells. (2) Each
 // program walks forward once per class of architectures on sets of cells (walk.h); a cell ends in a constant
 // verdict or a residue. (3) In each cell the stack is a sequence of these (sequence.h); constants compare at
-// once, each distinct (sequence, flat answer) with residues is proved once by symbolic execution of the argument
+// once, each distinct pair of sequences with residues is proved once by symbolic execution of the argument
 // bits (cell_prover.h). (4) The same walk says where the kernel's cache answers; a cell it cannot tell for is
 // asked number by number with program/cache.cc. A difference is returned only after the interpreter confirmed it.
 //
@@ -33,8 +33,10 @@ namespace seccompress::verify {
 
 class ProgramMaker {
  public:
-  static program::VerifiedProgram make(program::CodeView code) {
-    return program::VerifiedProgram(program::Code(code.begin(), code.end()));
+  static std::vector<program::VerifiedProgram> make(std::span<const program::Code> stack) {
+    std::vector<program::VerifiedProgram> programs;
+    for (const program::Code& code : stack) programs.push_back(program::VerifiedProgram(program::Code(code)));
+    return programs;
   }
 };
 
@@ -53,15 +55,20 @@ std::string place(std::uint32_t arch, std::uint32_t nr) {
 
 class Proof {
  public:
-  Proof(program::CodeView flat, std::span<const program::Code> stack, const Options& options);
+  Proof(std::span<const program::Code> flat, std::span<const program::Code> stack, const Options& options);
   Outcome run();
 
  private:
   using Failure = std::optional<Outcome>;  // nothing: go on
 
   Failure prove_class(const ArchClass& arch);
-  void answer_stack(const ArchClass& arch, std::uint32_t subject);
-  void answer_flat(const ArchClass& arch);
+  // What one side answers in each cell, and where the kernel's cache does (sure) or may (maybe).
+  struct Side {
+    std::vector<Sequences::Number> answers;  // by cell
+    std::vector<std::uint64_t> sure, maybe;
+  };
+  void answer(const ArchClass& arch, std::uint32_t first, std::uint32_t count, Side& side);
+  void answer_one(const ArchClass& arch, std::uint32_t subject, Side& side);
   void note_cache(const Outcomes& outcomes, std::vector<std::uint64_t>& sure, std::vector<std::uint64_t>& maybe);
   Failure compare_cell(const ArchClass& arch, std::uint32_t cell);
   Failure prove_cell(const ArchClass& arch, std::uint32_t cell);
@@ -70,8 +77,7 @@ class Proof {
   bool differ(const abi::SeccompData& data) const;
   std::optional<abi::SeccompData> search(abi::SeccompData near) const;
   struct Pair {
-    Sequences::Number stack;
-    Item flat;
+    Sequences::Number stack, flat;
     bool operator==(const Pair&) const = default;
   };
   static std::uint64_t hash_of(const Pair& pair);
@@ -80,8 +86,7 @@ class Proof {
   void look_for_cache_loss(std::uint32_t arch);
   Undecided out_of_steps() const { return {"the step limit was reached"}; }
 
-  program::CodeView flat_;
-  std::span<const program::Code> stack_;
+  std::span<const program::Code> flat_, stack_;
   const Options& options_;
   Budget budget_;
   std::vector<Subject> subjects_;  // the stack, then flat
@@ -92,21 +97,19 @@ class Proof {
   Sequences sequences_;
   std::optional<CellProver> prover_;
 
-  std::vector<Sequences::Number> stack_answers_;  // by cell
-  std::vector<Item> flat_answers_;
-  std::vector<std::uint64_t> stack_maybe_cached_, flat_cached_;
+  Side stack_side_, flat_side_;
   std::optional<CacheLoss> cache_loss_;
 
   std::vector<Pair> proved_;  // cells with residues
   HashIndex proved_index_;
 };
 
-Proof::Proof(program::CodeView flat, std::span<const program::Code> stack, const Options& options)
+Proof::Proof(std::span<const program::Code> flat, std::span<const program::Code> stack, const Options& options)
     : flat_(flat), stack_(stack), options_(options), budget_(options.limits.steps) {
   Cuts nr, arch;
-  subjects_.reserve(stack.size() + 1);
+  subjects_.reserve(stack.size() + flat.size());
   for (const program::Code& code : stack) subjects_.emplace_back(code);
-  subjects_.emplace_back(flat);
+  for (const program::Code& code : flat) subjects_.emplace_back(code);
   for (Subject& subject : subjects_) subject.collect(nr, arch);
   classes_ = arch_classes(std::move(arch));
   cells_.emplace(std::move(nr));
@@ -120,16 +123,13 @@ Outcome Proof::run() {
   for (const ArchClass& arch : classes_)
     if (Failure failure = prove_class(arch)) return std::move(*failure);
   if (cache_loss_) return *cache_loss_;
-  return ProgramMaker::make(flat_);
+  return VerifiedStack{ProgramMaker::make(flat_)};
 }
 
 Proof::Failure Proof::prove_class(const ArchClass& arch) {
-  stack_answers_.assign(cells_->count(), Sequences::kEmpty);
-  flat_answers_.assign(cells_->count(), Item{true, abi::kAllow});
-  stack_maybe_cached_.assign(walker_->stride(), ~0ULL);
-  flat_cached_.assign(walker_->stride(), 0);
-  for (auto subject = static_cast<std::uint32_t>(stack_.size()); subject-- > 0;) answer_stack(arch, subject);
-  answer_flat(arch);
+  const auto older = static_cast<std::uint32_t>(stack_.size());
+  answer(arch, 0, older, stack_side_);
+  answer(arch, older, static_cast<std::uint32_t>(flat_.size()), flat_side_);
   if (budget_.exhausted()) return out_of_steps();
   for (std::uint32_t cell = 0; cell < cells_->count(); ++cell)
     if (Failure failure = compare_cell(arch, cell)) return failure;
@@ -138,16 +138,23 @@ Proof::Failure Proof::prove_class(const ArchClass& arch) {
   return std::nullopt;
 }
 
-void Proof::answer_stack(const ArchClass& arch, std::uint32_t subject) {
+void Proof::answer(const ArchClass& arch, std::uint32_t first, std::uint32_t count, Side& side) {
+  side.answers.assign(cells_->count(), Sequences::kEmpty);
+  side.sure.assign(walker_->stride(), ~0ULL);
+  side.maybe.assign(walker_->stride(), ~0ULL);
+  for (std::uint32_t subject = first + count; subject-- > first;) answer_one(arch, subject, side);
+}
+
+void Proof::answer_one(const ArchClass& arch, std::uint32_t subject, Side& side) {
   const Outcomes& outcomes = walker_->walk(subjects_[subject], arch);
   const auto append = [&](std::uint32_t set, Item item) {
     Sequences::Number before = ~0U, after = 0;
     walker_->for_each(set, [&](std::uint32_t cell) {
-      if (stack_answers_[cell] != before) {
-        before = stack_answers_[cell];
+      if (side.answers[cell] != before) {
+        before = side.answers[cell];
         after = sequences_.append(before, item);
       }
-      stack_answers_[cell] = after;
+      side.answers[cell] = after;
     });
   };
   for (const Outcomes::Constant& part : outcomes.constants)
@@ -157,20 +164,10 @@ void Proof::answer_stack(const ArchClass& arch, std::uint32_t subject) {
 
   std::vector<std::uint64_t> sure(walker_->stride()), maybe(walker_->stride());
   note_cache(outcomes, sure, maybe);
-  for (std::uint32_t w = 0; w < walker_->stride(); ++w) stack_maybe_cached_[w] &= sure[w] | maybe[w];
-}
-
-void Proof::answer_flat(const ArchClass& arch) {
-  const auto subject = static_cast<std::uint32_t>(stack_.size());
-  const Outcomes& outcomes = walker_->walk(subjects_[subject], arch);
-  const auto set_all = [&](std::uint32_t set, Item item) {
-    walker_->for_each(set, [&](std::uint32_t cell) { flat_answers_[cell] = item; });
-  };
-  for (const Outcomes::Constant& part : outcomes.constants) set_all(part.set, {true, abi::normalize(part.verdict)});
-  for (const Outcomes::Residue& part : outcomes.residues)
-    set_all(part.set, residues_.file({subject, part.pc, part.held}));
-  std::vector<std::uint64_t> maybe(walker_->stride());
-  note_cache(outcomes, flat_cached_, maybe);
+  for (std::uint32_t w = 0; w < walker_->stride(); ++w) {
+    side.sure[w] &= sure[w];
+    side.maybe[w] &= sure[w] | maybe[w];
+  }
 }
 
 // sure: the emulator allows; maybe: it reaches a test of nr that differs inside the cell.
@@ -185,22 +182,17 @@ void Proof::note_cache(const Outcomes& outcomes, std::vector<std::uint64_t>& sur
 }
 
 Proof::Failure Proof::compare_cell(const ArchClass& arch, std::uint32_t cell) {
-  const Sequences::Number stack = stack_answers_[cell];
-  const Item flat = flat_answers_[cell];
-  if (cell > 0 && stack == stack_answers_[cell - 1] && flat == flat_answers_[cell - 1] && flat.constant &&
-      sequences_.is_constant(stack))
-    return std::nullopt;
-  if (!flat.constant || !sequences_.is_constant(stack)) return prove_cell(arch, cell);
-  if (sequences_.verdict(stack) == flat.value) return std::nullopt;
+  const Sequences::Number stack = stack_side_.answers[cell], flat = flat_side_.answers[cell];
+  if (stack == flat && sequences_.is_constant(stack)) return std::nullopt;
+  if (!sequences_.is_constant(flat) || !sequences_.is_constant(stack)) return prove_cell(arch, cell);
+  if (sequences_.verdict(stack) == sequences_.verdict(flat)) return std::nullopt;
   abi::SeccompData witness{};
   witness.arch = arch.representative();
   abi::write_word(witness, abi::kNr, cells_->first(cell));
   return difference(witness);
 }
 
-std::uint64_t Proof::hash_of(const Pair& pair) {
-  return mix((std::uint64_t{pair.stack} << 33 | std::uint64_t{pair.flat.constant} << 32) ^ pair.flat.value);
-}
+std::uint64_t Proof::hash_of(const Pair& pair) { return mix(std::uint64_t{pair.stack} << 32 | pair.flat); }
 
 bool Proof::proved_before(const Pair& pair) const {
   return proved_index_.find(hash_of(pair), [&](std::uint32_t at) { return proved_[at] == pair; });
@@ -214,13 +206,13 @@ void Proof::remember(const Pair& pair) {
 }
 
 Proof::Failure Proof::prove_cell(const ArchClass& arch, std::uint32_t cell) {
-  const Pair pair{stack_answers_[cell], flat_answers_[cell]};
+  const Pair pair{stack_side_.answers[cell], flat_side_.answers[cell]};
   if (proved_before(pair)) return std::nullopt;
   if (!prover_)
     prover_.emplace(subjects_, residues_, options_.limits.bdd_nodes, budget_,
                     [this](const abi::SeccompData& data) { return differ(data); });
-  const CellProof proof =
-      prover_->prove({&arch, cells_->interval(cell)}, sequences_.newest_first(pair.stack), pair.flat);
+  const CellProof proof = prover_->prove({&arch, cells_->interval(cell)}, sequences_.newest_first(pair.stack),
+                                         sequences_.newest_first(pair.flat));
   if (proof.kind == CellProof::Kind::equal) {
     if (!proof.for_this_cell_only) remember(pair);
     return std::nullopt;
@@ -236,12 +228,15 @@ Proof::Failure Proof::judge(const CellProof& proof) {
 }
 
 bool Proof::differ(const abi::SeccompData& data) const {
-  return abi::normalize(program::interpret_stack(stack_, data)) != abi::normalize(program::interpret(flat_, data));
+  return abi::normalize(program::interpret_stack(stack_, data)) !=
+         abi::normalize(program::interpret_stack(flat_, data));
 }
 
 Outcome Proof::difference(const abi::SeccompData& witness) const {
   CHECK(differ(witness));
-  return Difference{witness, program::interpret_stack(stack_, witness), program::interpret(flat_, witness)};
+  const abi::Verdict flat =
+      flat_.size() == 1 ? program::interpret(flat_[0], witness) : program::interpret_stack(flat_, witness);
+  return Difference{witness, program::interpret_stack(stack_, witness), flat};
 }
 
 // Some arguments near an input that may be no witness (fresh words, a limit).
@@ -263,13 +258,12 @@ std::optional<abi::SeccompData> Proof::search(abi::SeccompData near) const {
 void Proof::look_for_cache_loss(std::uint32_t arch) {
   for (std::uint32_t cell = 0; cell < cells_->count() && cells_->first(cell) < options_.syscalls; ++cell) {
     const std::uint64_t bit = 1ULL << cell % 64;
-    if ((stack_maybe_cached_[cell / 64] & ~flat_cached_[cell / 64] & bit) == 0) continue;
+    if ((stack_side_.maybe[cell / 64] & ~flat_side_.sure[cell / 64] & bit) == 0) continue;
     const std::uint32_t last = std::min(cells_->last(cell), options_.syscalls - 1);
     for (std::uint32_t nr = cells_->first(cell); nr <= last; ++nr) {
-      const bool stack = std::all_of(stack_.begin(), stack_.end(), [&](const program::Code& code) {
-        return program::is_constant_allow(code, arch, nr);
-      });
-      if (!stack || program::is_constant_allow(flat_, arch, nr)) continue;
+      const auto answers = [&](const program::Code& code) { return program::is_constant_allow(code, arch, nr); };
+      if (!std::all_of(stack_.begin(), stack_.end(), answers) || std::all_of(flat_.begin(), flat_.end(), answers))
+        continue;
       cache_loss_ = CacheLoss{arch, nr};
       return;
     }
@@ -303,16 +297,29 @@ std::string describe(const Difference& difference) {
 }  // namespace
 
 Outcome prove(program::CodeView flat, std::span<const program::Code> stack, const Options& options) {
-  if (const auto accepted = program::check(flat); !accepted) return Unacceptable{accepted.error().what};
-  if (const std::uint32_t length = program::converted_length(flat); length > program::kMaxChainLength)
-    return Unacceptable{fmt::format("converts to {} instructions, more than {}", length, program::kMaxChainLength)};
+  const program::Code code(flat.begin(), flat.end());
+  Outcome outcome = prove_stack({&code, 1}, stack, options);
+  if (auto* proved = std::get_if<VerifiedStack>(&outcome)) return std::move(proved->programs.front());
+  return outcome;
+}
+
+Outcome prove_stack(std::span<const program::Code> flat, std::span<const program::Code> stack, const Options& options) {
+  std::uint32_t length = 0;
+  for (const program::Code& code : flat) {
+    if (const auto accepted = program::check(code); !accepted) return Unacceptable{accepted.error().what};
+    length += program::converted_length(code) + (length > 0 ? program::kChainPenalty : 0);
+    if (length > program::kMaxChainLength)
+      return Unacceptable{fmt::format("converts to {} instructions, more than {}", length, program::kMaxChainLength)};
+  }
   if (auto refused = refuse_stack(stack)) return *refused;
-  if (stack.size() == 1 && program::same_code(flat, stack[0])) return ProgramMaker::make(flat);
+  if (std::equal(flat.begin(), flat.end(), stack.begin(), stack.end(), program::same_code))
+    return VerifiedStack{ProgramMaker::make(flat)};
   return Proof(flat, stack, options).run();
 }
 
 std::string to_string(const Outcome& outcome) {
-  if (std::holds_alternative<program::VerifiedProgram>(outcome)) return "equal";
+  if (std::holds_alternative<program::VerifiedProgram>(outcome) || std::holds_alternative<VerifiedStack>(outcome))
+    return "equal";
   if (const auto* difference = std::get_if<Difference>(&outcome)) return describe(*difference);
   if (const auto* loss = std::get_if<CacheLoss>(&outcome))
     return "equal, but the kernel's cache would no longer answer " + place(loss->arch, loss->nr);

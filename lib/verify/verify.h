@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "program/program.h"
 #include "program/verified_program.h"
@@ -46,12 +47,21 @@ struct Undecided {
   std::string reason;
 };
 
-using Outcome = std::variant<program::VerifiedProgram, Difference, CacheLoss, Unacceptable, Undecided>;
+// Several programs, oldest first, that together equal the stack.
+struct VerifiedStack {
+  std::vector<program::VerifiedProgram> programs;
+};
+
+using Outcome = std::variant<program::VerifiedProgram, VerifiedStack, Difference, CacheLoss, Unacceptable, Undecided>;
 
 // stack: oldest first; elements may be longer than the kernel's limit (naive reference programs of policy
 // layers are), flat may not. An empty stack stands for "allow everything".
 // `equal` is design section 1's: ALLOW, LOG, KILL and USER_NOTIF data ignored, ERRNO data capped at 4095.
 Outcome prove(program::CodeView flat, std::span<const program::Code> stack, const Options& options = {});
+
+// The same for a stack of programs in the place of one, when one cannot hold it. Proved: VerifiedStack.
+Outcome prove_stack(std::span<const program::Code> flat, std::span<const program::Code> stack,
+                    const Options& options = {});
 
 // The outcome in one line for a person ("differs for x86_64 openat(...): stack ERRNO(1), flat ALLOW").
 std::string to_string(const Outcome& outcome);

@@ -165,6 +165,45 @@ TEST(ProveAgainstBruteForce, CacheCoverageIsTheEmulators) {
   EXPECT_GT(covered, 100);
 }
 
+// Several programs in the place of one: a random stack beside a rewritten, shuffled or mutated copy of itself.
+TEST(ProveAgainstBruteForce, AgreesOnStacksInThePlaceOfStacks) {
+  Random random(seed_or(16));
+  int equal = 0, differ = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const TinyShape shape{.words = {abi::kNr, abi::arg_low(0)}, .length = 3 + random() % 6, .arithmetic = i % 3 == 0};
+    const std::vector<Code> stack = {tiny_code(random, shape), tiny_code(random, shape), tiny_code(random, shape)};
+    std::vector<Code> flat = {rewrite(random, stack[0]), rewrite(random, stack[1]), rewrite(random, stack[2])};
+    if (i % 2 == 0) std::swap(flat[random() % 3], flat[random() % 3]);
+    if (i % 4 == 1) flat[1] = mutate(random, flat[1]);
+    if (i % 8 == 3) flat.erase(flat.begin());
+    std::optional<abi::SeccompData> witness;
+    for_each_input(shape.words, [&](const abi::SeccompData& data) {
+      if (abi::normalize(program::interpret_stack(flat, data)) != abi::normalize(program::interpret_stack(stack, data)))
+        witness = data;
+      return !witness;
+    });
+    verify::Options options;
+    options.syscalls = 0;
+    const verify::Outcome outcome = verify::prove_stack(flat, stack, options);
+    if (const auto* proved = std::get_if<verify::VerifiedStack>(&outcome)) {
+      ++equal;
+      EXPECT_FALSE(witness) << listing(flat[0], stack);
+      ASSERT_EQ(proved->programs.size(), flat.size());
+      for (std::size_t k = 0; k < flat.size(); ++k)
+        EXPECT_TRUE(program::same_code(proved->programs[k].view(), flat[k]));
+    } else if (const auto* shown = std::get_if<verify::Difference>(&outcome)) {
+      ++differ;
+      EXPECT_NE(abi::normalize(program::interpret_stack(flat, shown->witness)),
+                abi::normalize(program::interpret_stack(stack, shown->witness)));
+    } else {
+      EXPECT_TRUE(shape.arithmetic) << verify::to_string(outcome);
+    }
+  }
+  std::printf("equal %d, differ %d\n", equal, differ);
+  EXPECT_GT(equal, 1000);
+  EXPECT_GT(differ, 200);
+}
+
 // ---- Mutants ------------------------------------------------------------------------------------------
 
 const std::vector<Code>& subjects() {

@@ -36,6 +36,32 @@ TEST(Prove, MakesAVerifiedProgramOfAnEqualOne) {
   EXPECT_TRUE(program::same_code(verified->view(), flat));
 }
 
+TEST(ProveStack, TakesSeveralProgramsInThePlaceOfOthers) {
+  const std::vector<Code> stack = {deny(59, kEperm), deny(57, kTrap | 2), deny(59, kErrno | 2)};
+  const std::vector<Code> flat = {deny(57, kTrap | 2), deny(59, kErrno | 2)};
+  Outcome result = prove_stack(flat, stack);
+  const auto* verified = std::get_if<VerifiedStack>(&result);
+  ASSERT_NE(verified, nullptr) << to_string(result);
+  ASSERT_EQ(verified->programs.size(), 2U);
+  EXPECT_TRUE(program::same_code(verified->programs[1].view(), flat[1]));
+  // The order counts where actions tie: the newest one's errno stays.
+  const std::vector<Code> turned = {deny(57, kTrap | 2), deny(59, kErrno | 2), deny(59, kEperm)};
+  EXPECT_EQ(to_string(prove_stack(turned, stack)),
+            "differs for x86_64 execve(0x0, 0x0, 0x0, 0x0, 0x0, 0x0): stack ERRNO(2 ENOENT), flat ERRNO(1 EPERM)");
+}
+
+TEST(ProveStack, NeedsEveryProgramForTheCache) {
+  const Code reads_argument = {ld(arg_low(0)), jeq(7, 0, 0), ret(kAllow)};
+  EXPECT_EQ(to_string(prove_stack(std::vector<Code>{only(kAllow), reads_argument}, std::vector<Code>{only(kAllow)})),
+            "equal, but the kernel's cache would no longer answer x86_64 read");
+}
+
+TEST(ProveStack, AddsUpWhatTheKernelAddsUp) {
+  const std::vector<Code> flat(9, Code(4096, ret(kAllow)));
+  EXPECT_EQ(to_string(prove_stack(flat, std::vector<Code>{only(kAllow)})).substr(0, 36),
+            "the kernel would refuse it: converts");
+}
+
 TEST(Prove, ShowsAWitnessForAConstantDifference) {
   const Outcome result = prove(deny(58, kEperm), std::vector<Code>{deny(59, kEperm)});
   const auto* difference = std::get_if<Difference>(&result);
