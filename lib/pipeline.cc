@@ -12,19 +12,6 @@
 namespace seccompress {
 namespace {
 
-// Adds the CPU time of its own lifetime to `sum`.
-class StageTimer {
- public:
-  explicit StageTimer(double& sum) : sum_(sum), start_(cpu_microseconds()) {}
-  StageTimer(const StageTimer&) = delete;
-  StageTimer& operator=(const StageTimer&) = delete;
-  ~StageTimer() { sum_ += cpu_microseconds() - start_; }
-
- private:
-  double& sum_;
-  double start_;
-};
-
 Result<void> compile_policy(CompiledLayer& layer, diagram::Store& store) {
   TRY_ASSIGN(const diagram::Node node, lower::lower(*layer.policy, store));
   layer.filters.push_back(lower::reference_program(*layer.policy));
@@ -86,7 +73,7 @@ Result<void> add_layer(Stack& stack, const read::LayerSpec& spec, const Pipeline
 
 Result<void> add_layer(Stack& stack, read::Layer layer, const PipelineOptions& /*options*/,
                        Diagnostics& /*diagnostics*/) {
-  const StageTimer timer(stack.timings.lower);
+  const CpuTimer timer(stack.timings.lower);
   CompiledLayer compiled;
   compiled.name = read::to_string(layer.spec);
   compiled.kind = layer.spec.kind;
@@ -117,14 +104,14 @@ Result<Flat> flatten(Stack& stack, const PipelineOptions& options) {
   diagram::Node merged = 0;
   program::Code code;
   {
-    const StageTimer timer(stack.timings.merge);
+    const CpuTimer timer(stack.timings.merge);
     TRY_ASSIGN(merged, merge::merge(*stack.store, nodes));
   }
   {
-    const StageTimer timer(stack.timings.emit);
+    const CpuTimer timer(stack.timings.emit);
     TRY_ASSIGN(code, emit::emit(*stack.store, merged, options.emit));
   }
-  const StageTimer timer(stack.timings.verify);
+  const CpuTimer timer(stack.timings.verify);
   verify::Outcome outcome = verify::prove(code, stack.programs(), options.verify);
   auto* proved = std::get_if<program::VerifiedProgram>(&outcome);
   if (proved == nullptr) return failure(Errc::inexact, difference_text(outcome));

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // dump: a live process's filters -> a folder that `dir:` reads: 00.bpf the oldest, 01.bpf ..., and flags.tsv.
-// The folder is made beside its place and renamed into it: it is there whole or not at all.
 #include <fmt/core.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "filter_folder.h"
 #include "host/live_stack.h"
 #include "output.h"
 #include "session.h"
-#include "support/file.h"
 
 namespace seccompress::cmd {
 namespace {
@@ -21,36 +15,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Filters = std::vector<host::LiveFilter>;
 
-// Wide enough that name order is install order.
-std::string file_name(std::size_t index, std::size_t count) {
-  const std::size_t width = std::max<std::size_t>(2, std::to_string(count - 1).size());
-  return fmt::format("{:0{}}.bpf", index, width);
-}
-
 Result<void> write_filters(const std::string& folder, const Filters& filters) {
+  std::vector<std::pair<std::string, std::string>> files;
   std::string flags = "# file\tflags (the kernel tells of LOG only)\n";
   for (std::size_t i = 0; i < filters.size(); ++i) {
-    const std::string name = file_name(i, filters.size());
-    TRY(write_file_atomically(folder + '/' + name, program::to_bytes(filters[i].code)));
+    const std::string name = filter_file_name(i, filters.size());
+    files.emplace_back(name, program::to_bytes(filters[i].code));
     flags += name + '\t' + (filters[i].log ? "SECCOMP_FILTER_FLAG_LOG" : "-") + '\n';
   }
-  return write_file_atomically(folder + "/flags.tsv", flags);
-}
-
-Result<void> write_folder(std::string folder, const Filters& filters) {
-  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-  std::string temporary = folder + ".XXXXXX";
-  if (::mkdtemp(temporary.data()) == nullptr) return errno_failure(folder + ": cannot create a folder beside it");
-  Result<void> done = write_filters(temporary, filters);
-  if (done && ::chmod(temporary.c_str(), 0755) != 0) done = errno_failure(folder + ": chmod");
-  if (done && ::rename(temporary.c_str(), folder.c_str()) != 0) {
-    done = errno == ENOTEMPTY || errno == EEXIST
-               ? failure(Errc::refused, folder + ": exists and is not empty; name a new folder")
-               : errno_failure(folder);
-  }
-  std::error_code ignored;
-  if (!done) std::filesystem::remove_all(temporary, ignored);
-  return done;
+  files.emplace_back("flags.tsv", flags);
+  return write_filter_folder(folder, files);
 }
 
 std::size_t instructions(const Filters& filters) {
@@ -62,7 +36,7 @@ std::size_t instructions(const Filters& filters) {
 Json to_json(pid_t pid, const Filters& filters) {
   Json list = Json::array();
   for (std::size_t i = 0; i < filters.size(); ++i)
-    list.push_back({{"file", file_name(i, filters.size())},
+    list.push_back({{"file", filter_file_name(i, filters.size())},
                     {"instructions", filters[i].code.size()},
                     {"flags", filters[i].log ? Json{"SECCOMP_FILTER_FLAG_LOG"} : Json::array()}});
   return {{"pid", pid}, {"filters", list}};
@@ -74,7 +48,7 @@ Result<void> dump_stack(const OutputOptions& output, pid_t pid, const std::strin
     return failure(
         Errc::refused,
         fmt::format("process {}: has no seccomp filters; 'Seccomp_filters:' in /proc/{}/status counts them", pid, pid));
-  TRY(write_folder(folder, filters));
+  TRY(write_filters(folder, filters));
   const std::string text = fmt::format("{}: {}, {}, 00 the oldest\n", folder, counted(filters.size(), "filter"),
                                        counted(instructions(filters), "instruction"));
   const int printed = output.json ? print_json(to_json(pid, filters)) : output.quiet ? kOk : print(text);

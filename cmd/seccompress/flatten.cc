@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// flatten: LAYER... -> one proved program in a format, and what became of each layer.
+// flatten: LAYER... -> one proved program in a format, and what became of each layer. Where one program cannot hold
+// the layers: as few as can, as a folder that `dir:` reads.
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "exact_stack.h"
+#include "filter_folder.h"
 #include "output.h"
 #include "session.h"
 #include "support/file.h"
@@ -49,7 +52,7 @@ struct Report {
   merge::Contribution filter_contribution;  // of all layers' filters, one list
 };
 
-Result<Report> make_report(Stack& stack, const Flat& flat) {
+Result<Report> make_report(Stack& stack, const ExactStack& flat) {
   Report report;
   std::vector<diagram::Node> nodes, filter_nodes;
   for (const CompiledLayer& layer : stack.layers) {
@@ -63,7 +66,7 @@ Result<Report> make_report(Stack& stack, const Flat& flat) {
     nodes.push_back(layer.node);
     filter_nodes.insert(filter_nodes.end(), layer.filter_nodes.begin(), layer.filter_nodes.end());
   }
-  report.after.add(flat.program.view());
+  for (const program::VerifiedProgram& program : flat.programs) report.after.add(program.view());
   TRY_ASSIGN(report.contribution, merge::contribution(*stack.store, nodes));
   TRY_ASSIGN(report.filter_contribution, merge::contribution(*stack.store, filter_nodes));
   return report;
@@ -121,9 +124,12 @@ Json layer_json(const Stack& stack, const Report& report, std::size_t i) {
   return json;
 }
 
-Json to_json(const Session& session, const Stack& stack, const Flat& flat, const Report& report) {
+Json to_json(const Session& session, const Stack& stack, const ExactStack& flat, const Report& report) {
   Json layers = Json::array();
   for (std::size_t i = 0; i < stack.layers.size(); ++i) layers.push_back(layer_json(stack, report, i));
+  Json programs = Json::array();
+  for (const program::VerifiedProgram& program : flat.programs)
+    programs.push_back(write::to_base64(program::to_bytes(program.view())));
   return {{"version", version()},
           {"build_id", build_id()},
           {"layers", layers},
@@ -131,7 +137,9 @@ Json to_json(const Session& session, const Stack& stack, const Flat& flat, const
           {"before", to_json(report.before)},
           {"after", to_json(report.after)},
           {"proved", true},
-          {"program", write::to_base64(program::to_bytes(flat.program.view()))},
+          {"program", programs.size() == 1 ? programs.front() : Json()},
+          {"programs", programs},
+          {"why_several", flat.why.empty() ? Json() : Json(flat.why)},
           {"diagnostics", session.diagnostics_json()},
           {"timings_us", cmd::to_json(stack.timings)},
           {"host", session.host_json()}};
@@ -169,13 +177,14 @@ std::vector<std::string> layer_row(const CompiledLayer& layer, const Size& size,
   return row(layer.name, size, note);
 }
 
-std::string summary(const Stack& stack, const Report& report) {
+std::string summary(const Stack& stack, const ExactStack& flat, const Report& report) {
   Table table(true);
   table.add({"layer, oldest first", "filters", "instructions", "bytes", ""});
   for (std::size_t i = 0; i < stack.layers.size(); ++i)
     table.add(layer_row(stack.layers[i], report.layers[i], note(stack, report, i)));
-  table.add(row("= one program", report.after, "proved equal to the layers"));
-  return table.text();
+  const std::string name = flat.why.empty() ? "= one program" : fmt::format("= {} programs", flat.programs.size());
+  table.add(row(name, report.after, "proved equal to the layers"));
+  return table.text() + (flat.why.empty() ? "" : "Not one program: " + flat.why + ".\n");
 }
 
 Result<void> save(const FlattenOptions& options, const std::string& bytes, bool binary) {
@@ -186,19 +195,14 @@ Result<void> save(const FlattenOptions& options, const std::string& bytes, bool 
   return {};
 }
 
-Result<void> at_most_one_notifies(const Stack& stack) {
-  std::string first;
-  std::size_t index = 0;
-  for (const CompiledLayer& layer : stack.layers)
-    for (const diagram::Node node : layer.filter_nodes) {
-      const std::string label = filter_label(stack, index++);
-      if (!can_notify(stack, node)) continue;
-      if (!first.empty())
-        return failure(Errc::refused, "two filters notify a listener, and one program has one: " + first + " and " +
-                                          label + "; keep one of them apart");
-      first = label;
-    }
-  return {};
+Result<void> save_folder(const FlattenOptions& options, const ExactStack& flat) {
+  if (options.format != "bpf" || options.file.empty())
+    return failure(Errc::refused, fmt::format("needs {} programs ({}); -f bpf -o FOLDER writes them, the oldest first",
+                                              flat.programs.size(), flat.why));
+  std::vector<std::pair<std::string, std::string>> files;
+  for (std::size_t i = 0; i < flat.programs.size(); ++i)
+    files.emplace_back(filter_file_name(i, flat.programs.size()), program::to_bytes(flat.programs[i].view()));
+  return write_filter_folder(options.file, files);
 }
 
 Result<void> flatten_layers(Session& session, const FlattenOptions& options) {
@@ -206,16 +210,17 @@ Result<void> flatten_layers(Session& session, const FlattenOptions& options) {
   TRY(session.prepare());
   TRY_ASSIGN(Stack stack, session.compile(options.layers));
   TRY(session.show_diagnostics());
-  TRY(at_most_one_notifies(stack));
-  TRY_ASSIGN(const Flat flat, flatten(stack, session.options()));
+  TRY_ASSIGN(const ExactStack flat, flatten_to_stack(stack, session.options()));
   TRY_ASSIGN(const Report report, make_report(stack, flat));
   const std::string json =
       to_json(session, stack, flat, report).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-  const std::string bytes = format ? write::write(flat.program, *format) : json;
-  TRY(save(options, bytes, format == write::Format::bpf));
+  if (format && flat.programs.size() > 1)
+    TRY(save_folder(options, flat));
+  else
+    TRY(save(options, format ? write::write(flat.programs.front(), *format) : json, format == write::Format::bpf));
   if (session.wants_timings() && !session.output().json) std::fputs(timings_text(stack.timings).c_str(), stderr);
   if (options.file.empty() || session.output().quiet) return {};
-  if (print(session.output().json ? json : summary(stack, report)) != kOk) return reported();
+  if (print(session.output().json ? json : summary(stack, flat, report)) != kOk) return reported();
   return {};
 }
 
@@ -233,7 +238,8 @@ int run_flatten(int argc, char** argv) {
     help += fmt::format("\n{} ({})", facts.name, facts.summary);
   }
   app.option("LAYER", flatten.layers, "[KIND:]LOCATION, oldest first", {.required = true});
-  app.option("-o,--output", flatten.file, "file to write, all or nothing (default: standard output)");
+  app.option("-o,--output", flatten.file,
+             "file to write, all or nothing (default: standard output); a folder\nwhere it takes several programs");
   app.option("-f,--format", flatten.format, help + "\njson (a report)", {.one_of = names, .show_default = true});
   add_read_options(app, compile);
   add_emit_options(app, compile);

@@ -36,7 +36,8 @@ constexpr std::size_t kMaxBitTests = 512;    // each looks at 64 cofactors
 constexpr std::size_t kFewRanges = 3;        // at most two tests: nothing beats that
 constexpr std::size_t kPlainNumbers = 1024;  // ranges of nr or arch that a search may have without a second thought
 constexpr std::size_t kPlainArgument = 24;   // likewise of an argument word
-constexpr std::size_t kMaxRanges = 4096;
+constexpr std::size_t kMaxRanges = 2 * program::kMaxInstructions;  // a lone value takes one instruction
+constexpr std::size_t kManyRanges = 256;
 constexpr std::size_t kFewExits = 8;  // beyond that no mask is looked for
 // What an instruction is worth in tests executed per call: little on the native architecture, more elsewhere.
 constexpr double kSizeCost = 0.05;
@@ -93,10 +94,18 @@ class Compiler {
     const std::uint32_t support = support_of(store_, node, word);
     const auto masked = ranges_of(store_, node, word, support, is_number ? kPlainNumbers : kPlainArgument);
     if (masked) return graph_.mask(support, search(*masked, word, support));
+    if (const auto many = many_ranges(node, word)) return search(*many, word, kWholeWord);
     if (const ExitValues* hull = useful_hull(exits); hull != nullptr) return test_hull(node, word, *hull, exits);
     if (const std::uint32_t bit = most_telling_bit(node, word); bit != 0) return test_bit(node, word, bit);
     if (cube != nullptr) return test_cube(node, word, *cube, exits);
     return search_or_split(node, word);
+  }
+
+  // A long list of values that no mask makes shorter: bit by bit it would only be cut into more pieces.
+  std::optional<std::vector<Piece>> many_ranges(Node node, abi::Word word) {
+    auto all = ranges_of(store_, node, word, kWholeWord, kMaxRanges);
+    if (all && (all->size() < kManyRanges || all->size() > runs_of(store_, node, word))) all.reset();
+    return all;
   }
 
   OpId search_or_split(Node node, abi::Word word) {

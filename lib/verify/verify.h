@@ -16,7 +16,7 @@
 namespace seccompress::verify {
 
 struct Limits {
-  std::uint32_t bdd_nodes = 1U << 19;  // per cell
+  std::uint32_t bdd_nodes = 1U << 20;  // per cell
   std::uint32_t cells = 1U << 18;      // (arch, nr) cells over all programs
   std::uint64_t steps = 50'000'000;    // some 20 ns each
 };

@@ -19,7 +19,7 @@ def faults(table):
     folders = {path.name for path in LIB.iterdir() if path.is_dir()}
     for missing in sorted(folders - set(table)):
         yield f'lib/README.md: no row for folder {missing}'
-    for gone in sorted(set(table) - folders - {'pipeline'}):
+    for gone in sorted(set(table) - folders - {path.stem for path in LIB.glob('*.cc')}):
         yield f'lib/README.md: row {gone} has no folder'
     for source in sorted(LIB.rglob('*')):
         if source.suffix not in ('.h', '.cc', '.def', '.inc'):
@@ -30,7 +30,7 @@ def faults(table):
             included = re.match(r'#include "([^"/]+)/', line)
             if included and included[1] != owner and included[1] not in table.get(owner, set()):
                 yield f'{source.relative_to(ROOT)}:{number}: {owner} may not include {included[1]}'
-            if re.match(r'#include "pipeline\.h"', line) and owner != 'pipeline':
+            if re.match(r'#include "pipeline\.h"', line) and owner != 'pipeline' and 'pipeline' not in table.get(owner, set()):
                 yield f'{source.relative_to(ROOT)}:{number}: {owner} may not include the pipeline'
 
 

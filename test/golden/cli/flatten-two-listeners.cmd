@@ -1,1 +1,1 @@
-seccompress flatten bpf:notify-uname.bpf bpf:notify-umask.bpf -o out; code=$?; test -e out && echo "out is there"; exit $code
+seccompress flatten bpf:notify-uname.bpf bpf:notify-umask.bpf -o out && ls out && seccompress compare --left dir:out --right bpf:notify-uname.bpf bpf:notify-umask.bpf; seccompress flatten bpf:notify-uname.bpf bpf:notify-umask.bpf -f base64

@@ -70,7 +70,8 @@ TEST(Lower, NumbersHoldForTheArchitectureThatHasThem) {
   const std::vector<std::uint32_t> numbers{0,           1,           0x3fff'ffff, 0x4000'0000,
                                            0x4000'0001, 0x7fff'ffff, 0xffff'fffe, UINT32_MAX};
   for (const char* archs : {"", "arch x86; ", "arch x32; ", "arch x32 x86; "}) {
-    policy::Policy policy = parse_policy(std::string(archs) + "default ERRNO(1); LOG read a0==7; ERRNO(2) read").value();
+    policy::Policy policy =
+        parse_policy(std::string(archs) + "default ERRNO(1); LOG read a0==7; ERRNO(2) read").value();
     policy.rules[0].names = policy.rules[1].names = {};
     policy.rules[0].numbers = policy.rules[1].numbers = {1, 0x4000'0001, UINT32_MAX};
     policy.rules[1].all_of.push_back({.index = 1, .op = policy::Operator::ge, .value = 1ULL << 32, .where = {}});
