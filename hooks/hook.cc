@@ -155,7 +155,7 @@ class Hook {
     record_.milliseconds_hook = monotonic_milliseconds() - start_;
     TRY_ASSIGN(const pid_t tracer, install::start_tracer(make_job(std::move(plan), no_new_privs, unconfined)));
     may_fail_ = observing();
-    const Result<void> unchanged = snapshot.unchanged();
+    Result<void> unchanged = snapshot.unchanged();
     if (!unchanged) stop(tracer);
     return unchanged;
   }
@@ -247,7 +247,7 @@ class Hook {
 bool clean_process() {
   if (::syscall(SYS_close_range, 3U, ~0U, 0U) != 0) return false;
   for (int fd = 0; fd < 3; ++fd)
-    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != fd) return false;
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_CLOEXEC) != fd) return false;
   ::signal(SIGPIPE, SIG_IGN);
   return ::clearenv() == 0;
 }

@@ -92,12 +92,12 @@ Result<Weights> Weights::parse(std::string_view text, const std::string& file, D
 }
 
 const Weights& Weights::built_in() {
-  static const Weights kBuiltIn = [] {
+  static const Weights built_in = [] {
     Weights weights;
     weights.rows_ = std::make_shared<Rows>(read_rows(kDefaultTable, "default.tsv", nullptr));
     return weights;
   }();
-  return kBuiltIn;
+  return built_in;
 }
 
 NumberWeights Weights::numbers(std::uint32_t audit_arch) const {

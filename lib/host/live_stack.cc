@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -43,7 +44,9 @@ int status_number(const std::string& pid, const std::string& key) {
   if (!text) return -1;
   const std::size_t at = text->find('\n' + key + ":\t");
   if (at == std::string::npos) return -1;
-  return std::atoi(text->c_str() + at + key.size() + 3);
+  int number = -1;
+  std::from_chars(text->data() + at + key.size() + 3, text->data() + text->size(), number);
+  return number;
 }
 
 tl::unexpected<Error> seize_failure(pid_t pid) {

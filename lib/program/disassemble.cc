@@ -80,10 +80,10 @@ class Listing {
     if (BPF_OP(insn.code) == BPF_JSET || here.a == Holds::other) return fmt::format("#{:#x}", insn.k);
     if (here.a == Holds::arch) {
       const std::string name = abi::audit_name(insn.k);
-      const std::string bare = fmt::format("#{:#x}", insn.k);
+      std::string bare = fmt::format("#{:#x}", insn.k);
       return name.starts_with("0x") ? bare : bare + " " + name;
     }
-    const std::string bare = insn.k < abi::kX32Bit ? fmt::format("#{}", insn.k) : fmt::format("#{:#x}", insn.k);
+    std::string bare = insn.k < abi::kX32Bit ? fmt::format("#{}", insn.k) : fmt::format("#{:#x}", insn.k);
     if (insn.k == abi::kX32Bit && BPF_OP(insn.code) == BPF_JGE) return bare + " x32";  // the usual guard
     if (!here.arch) return bare;
     const std::string_view name = abi::syscall_name(*here.arch, insn.k);

@@ -108,7 +108,7 @@ class Parser {
   }
 
   Result<void> finish_line() {
-    const auto done = take_text(strip(joined_));
+    auto done = take_text(strip(joined_));
     joined_.clear();
     segments_.clear();
     return done;

@@ -14,7 +14,7 @@ namespace {
 using program::Instruction;
 
 // What A may hold, as a set. Full: the word as loaded; masked: some bits of it.
-enum Held : unsigned { kNrFull = 1, kNrMasked = 2, kArchFull = 4, kArchMasked = 8, kReached = 16 };
+enum Held : unsigned { nr_full = 1, nr_masked = 2, arch_full = 4, arch_masked = 8, reached = 16 };
 
 bool well_formed(const Instruction& insn) {
   switch (BPF_CLASS(insn.code)) {
@@ -84,7 +84,7 @@ std::optional<std::string> Subject::fault(program::CodeView code) {
 // them counts as possibly nr. Missing a cut costs time, never truth.
 void Subject::collect(Cuts& nr, Cuts& arch) {
   std::vector<std::uint8_t> held(code_.size());
-  held[0] = kReached;
+  held[0] = reached;
   for (std::size_t pc = 0; pc < code_.size(); ++pc) {
     if (held[pc] == 0) continue;
     const Instruction& insn = code_[pc];
@@ -103,22 +103,22 @@ void Subject::collect(Cuts& nr, Cuts& arch) {
         flow(pc + 1 + insn.jf);
         continue;
       case BPF_LD:
-        next = kReached;
-        if (insn.code == (BPF_LD | BPF_MEM)) next |= kNrFull;
-        if (insn.code == (BPF_LD | BPF_W | BPF_ABS) && insn.k == 4 * abi::kNr) next |= kNrFull;
-        if (insn.code == (BPF_LD | BPF_W | BPF_ABS) && insn.k == 4 * abi::kArch) next |= kArchFull;
+        next = reached;
+        if (insn.code == (BPF_LD | BPF_MEM)) next |= nr_full;
+        if (insn.code == (BPF_LD | BPF_W | BPF_ABS) && insn.k == 4 * abi::kNr) next |= nr_full;
+        if (insn.code == (BPF_LD | BPF_W | BPF_ABS) && insn.k == 4 * abi::kArch) next |= arch_full;
         break;
       case BPF_ALU:
         uses_x_ = uses_x_ || BPF_SRC(insn.code) == BPF_X;
         computes_ = computes_ || insn.code != (BPF_ALU | BPF_AND | BPF_K);
         if (insn.code == (BPF_ALU | BPF_AND | BPF_K) && insn.k == 0xffffffffU) break;  // still the whole word
-        next = kReached;
+        next = reached;
         if (insn.code == (BPF_ALU | BPF_AND | BPF_K))
-          next |= (held[pc] & (kNrFull | kNrMasked) ? kNrMasked : 0U) |
-                  (held[pc] & (kArchFull | kArchMasked) ? kArchMasked : 0U);
+          next |= (held[pc] & (nr_full | nr_masked) ? nr_masked : 0U) |
+                  (held[pc] & (arch_full | arch_masked) ? arch_masked : 0U);
         break;
       case BPF_MISC:
-        if (insn.code == (BPF_MISC | BPF_TXA)) next = kReached | kNrFull;
+        if (insn.code == (BPF_MISC | BPF_TXA)) next = reached | nr_full;
         break;
       default: break;
     }
@@ -130,23 +130,23 @@ void Subject::collect_test(const Instruction& insn, unsigned held, Cuts& nr, Cut
   if (BPF_SRC(insn.code) == BPF_X) return;
   switch (relation_of(insn.code)) {
     case Relation::equal:
-      if (held & kNrFull) {
+      if (held & nr_full) {
         nr.ranges.push_back(insn.k);
         cut_after(nr.ranges, insn.k);
       }
-      if (held & kArchFull) arch.singles.push_back(insn.k);
+      if (held & arch_full) arch.singles.push_back(insn.k);
       break;
     case Relation::greater:
-      if (held & kNrFull) cut_after(nr.ranges, insn.k);
-      if (held & kArchFull) cut_after(arch.ranges, insn.k);
+      if (held & nr_full) cut_after(nr.ranges, insn.k);
+      if (held & arch_full) cut_after(arch.ranges, insn.k);
       break;
     case Relation::greater_equal:
-      if (held & kNrFull) nr.ranges.push_back(insn.k);
-      if (held & kArchFull) arch.ranges.push_back(insn.k);
+      if (held & nr_full) nr.ranges.push_back(insn.k);
+      if (held & arch_full) arch.ranges.push_back(insn.k);
       break;
     case Relation::any_bit:
-      if (held & (kNrFull | kNrMasked)) cut_blocks(nr.ranges, insn.k);
-      if (held & (kArchFull | kArchMasked)) cut_blocks(arch.ranges, insn.k);
+      if (held & (nr_full | nr_masked)) cut_blocks(nr.ranges, insn.k);
+      if (held & (arch_full | arch_masked)) cut_blocks(arch.ranges, insn.k);
       break;
   }
 }
