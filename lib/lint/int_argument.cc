@@ -6,6 +6,7 @@
 // default is evaded by a condition that large values meet (NE, GT, GE); one that is stricter by a condition that
 // large values fail (EQ, LT, LE, MASKED_EQ with high mask bits).
 #include <string>
+#include <vector>
 
 #include "abi/int_arguments.h"
 #include "lint/rules.h"
@@ -39,20 +40,45 @@ bool is_evaded(const Condition& condition, bool looser_than_default) {
   return looser_than_default ? met_by_large_values(condition) : failed_by_large_values(condition);
 }
 
+struct Finding {
+  std::string name;
+  unsigned argument;
+  Location where;  // of the first one
+  std::size_t more = 0;
+};
+
+// One finding an argument: a list of values would say the same thousands of times.
+void note(std::vector<Finding>& findings, const std::string& name, const Condition& condition) {
+  for (Finding& known : findings)
+    if (known.argument == condition.index && known.name == name) {
+      ++known.more;
+      return;
+    }
+  findings.push_back({name, condition.index, condition.where});
+}
+
+std::string text(const Finding& finding) {
+  std::string what = "the kernel takes argument " + std::to_string(finding.argument) + " of " + finding.name +
+                     " as 32 bits, this compares 64: a value with a high bit set evades the rule";
+  if (finding.more > 0) what += " (and " + std::to_string(finding.more) + " more like it)";
+  return what;
+}
+
 }  // namespace
 
 void int_argument(const policy::Policy& policy, Diagnostics& diagnostics) {
+  std::vector<Finding> findings;
   for (const policy::Rule& rule : policy.rules) {
     if (rule.verdict == policy.default_verdict) continue;
     const bool looser = abi::strictness(rule.verdict) > abi::strictness(policy.default_verdict);
     for (const std::string& name : rule.names)
       for (const Condition& condition : rule.all_of)
         if (abi::is_int_argument(name, condition.index) && is_evaded(condition, looser))
-          diagnostics.warning("lint-int-argument", condition.where,
-                              "the kernel takes argument " + std::to_string(condition.index) + " of " + name +
-                                  " as 32 bits, this compares 64: a value with a high bit set evades the rule",
-                              "add a MASKED_EQ rule on 0xffffffff, or compare what must not pass on its low word");
+          note(findings, name, condition);
   }
+  for (const Finding& finding : findings)
+    diagnostics.warning("lint-int-argument", finding.where, text(finding),
+                        "add a MASKED_EQ rule on 0xffffffff, or compare what must not pass on its low word");
 }
 
 }  // namespace seccompress::lint

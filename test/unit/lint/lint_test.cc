@@ -79,5 +79,12 @@ TEST(Lint, EveryRegisteredLintHasACodeOfItsOwn) {
   for (const Lint& one : lints()) EXPECT_TRUE(one.code.starts_with("lint-")) << one.code;
 }
 
+TEST(Lint, AnIntArgumentIsNamedOnceHoweverManyValuesItHas) {
+  const std::string more = arg(1, "SCMP_CMP_EQ", "2");
+  EXPECT_EQ(warnings_of(profile(entry("ioctl", "SCMP_ACT_KILL_PROCESS", arg(1, "SCMP_CMP_EQ", "1")) + "," +
+                                entry("ioctl", "SCMP_ACT_KILL_PROCESS", more))),
+            Found{"lint-int-argument 2"});
+}
+
 }  // namespace
 }  // namespace seccompress::lint
