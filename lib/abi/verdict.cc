@@ -11,7 +11,7 @@
 namespace seccompress::abi {
 namespace {
 
-enum class Data { none, errno_, value };
+enum class Data { none, error_number, value };
 
 struct Entry {
   Action action;
@@ -50,7 +50,7 @@ Verdict normalize(Verdict verdict) {
   if (entry == nullptr) return verdict;
   switch (entry->data) {
     case Data::none: return entry->word;
-    case Data::errno_: return entry->word | std::min<Verdict>(data(verdict), kMaxErrno);
+    case Data::error_number: return entry->word | std::min<Verdict>(data(verdict), kMaxErrno);
     case Data::value: return verdict;
   }
   return verdict;
@@ -62,7 +62,7 @@ std::string to_string(Verdict verdict) {
   const std::string_view name = entry->oci == "SCMP_ACT_NOTIFY" ? "USER_NOTIF" : entry->oci.substr(kPrefix.size());
   switch (entry->data) {
     case Data::none: break;
-    case Data::errno_: {
+    case Data::error_number: {
       const std::string_view symbol = errno_name(data(verdict));
       return symbol.empty() ? fmt::format("{}({})", name, data(verdict))
                             : fmt::format("{}({} {})", name, data(verdict), symbol);

@@ -61,7 +61,7 @@ std::vector<ArchClass> arch_classes(Cuts cuts) {
   return classes;
 }
 
-NrCells::NrCells(Cuts cuts) {
+NrCells::NrCells(const Cuts& cuts) {
   std::array<std::uint64_t, kSmall / 64> small{1};  // 0 starts the first cell
   std::vector<std::uint32_t> large;
   for (const std::uint32_t cut : cuts.ranges) {

@@ -23,7 +23,7 @@ std::vector<ArchClass> arch_classes(Cuts cuts);
 // The line of nr in cells; a set of cells is a row of bits.
 class NrCells {
  public:
-  explicit NrCells(Cuts cuts);
+  explicit NrCells(const Cuts& cuts);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(starts_.size()); }
   std::uint32_t first(std::uint32_t cell) const { return starts_[cell]; }

@@ -112,7 +112,7 @@ Proof::Proof(std::span<const program::Code> flat, std::span<const program::Code>
   for (const program::Code& code : flat) subjects_.emplace_back(code);
   for (Subject& subject : subjects_) subject.collect(nr, arch);
   classes_ = arch_classes(std::move(arch));
-  cells_.emplace(std::move(nr));
+  cells_.emplace(nr);
   walker_.emplace(*cells_, budget_);
 }
 

@@ -18,7 +18,7 @@ Result<Call> parse_row(const std::string& row, const std::string& path) {
   const std::size_t first = row.find('\t'), second = row.find('\t', first + 1);
   if (first == std::string::npos || second == std::string::npos)
     return failure(Errc::malformed, path + ": not NAME, arguments, WEIGHT: " + row);
-  Call call{row.substr(0, first), {}, std::atof(row.c_str() + second)};
+  Call call{row.substr(0, first), {}, std::strtod(row.c_str() + second, nullptr)};
   const auto number = abi::syscall_number(abi::Arch::x86_64, call.name);
   if (!number) return failure(Errc::malformed, path + ": unknown call " + call.name);
   call.data.nr = static_cast<int>(*number);

@@ -19,7 +19,6 @@
 namespace seccompress::quickstart {
 namespace {
 
-using cmd::Style;
 using cmd::Table;
 
 struct Inputs {
