@@ -8,7 +8,7 @@
 //   3. those are solved with single values tested anywhere on the way down as well (hot_line.h): what is hot is
 //      found in as few tests as its weight asks for, what is cold keeps its small tree.
 // Costs are tests executed, weighted; every test adds size_cost, so that rare ranges take little room. Lines
-// longer than kLongLine are halved by weight first.
+// longer than kLongLine are halved by weight first. Search::small is step 1 alone.
 #include "emit/dispatch.h"
 
 #include <utility>
@@ -20,42 +20,45 @@ namespace seccompress::emit {
 namespace {
 
 constexpr std::size_t kLongLine = 512;
+// What an instruction is worth in tests executed per call.
+constexpr double size_cost(Search kind) { return kind == Search::fast ? 0.01 : 0.3; }
 
 // Step 2: the parts of the line's tree that are lighter than `light`, and the single ranges of heavier chains.
 class Coarsening {
  public:
-  Coarsening(CodeGraph& graph, const Line& line, double light) : graph_(graph), line_(line), light_(light) {}
-  Ranges run() {
+  using Bounds = std::pair<std::size_t, std::size_t>;
+  Coarsening(const Line& line, double light) : line_(line), light_(light) {}
+  std::vector<Bounds> run() {
     add(0, line_.ranges().size() - 1);
-    return std::move(coarse_);
+    return std::move(parts_);
   }
 
  private:
   void add(std::size_t i, std::size_t j) {
-    if (i == j) {
-      coarse_.push_back(line_.ranges()[i]);
-    } else if (line_.weight(i, j) < light_) {
-      const Range whole{line_.ranges()[i].first, line_.ranges()[j].last, line_.emit(graph_, i, j), line_.weight(i, j)};
-      coarse_.push_back(whole);
+    if (i == j || line_.weight(i, j) < light_) {
+      parts_.emplace_back(i, j);
     } else if (line_.is_chain(i, j)) {
-      for (std::size_t at = i; at <= j; ++at) coarse_.push_back(line_.ranges()[at]);
+      for (std::size_t at = i; at <= j; ++at) parts_.emplace_back(at, at);
     } else {
       add(i, line_.split(i, j));
       add(line_.split(i, j) + 1, j);
     }
   }
 
-  CodeGraph& graph_;
   const Line& line_;
   double light_;
-  Ranges coarse_;
+  std::vector<Bounds> parts_;
 };
 
 Ranges coarse(CodeGraph& graph, const Line& line) {
   const double whole = line.weight(0, line.ranges().size() - 1);
   for (double light = whole / 256;; light *= 1.5) {
-    Ranges ranges = Coarsening(graph, line, light).run();
-    if (ranges.size() <= HotLine::kMaxRanges) return ranges;
+    const auto parts = Coarsening(line, light).run();
+    if (parts.size() > HotLine::kMaxRanges) continue;
+    Ranges ranges;
+    for (const auto& [i, j] : parts)
+      ranges.push_back({line.ranges()[i].first, line.ranges()[j].last, line.emit(graph, i, j), line.weight(i, j)});
+    return ranges;
   }
 }
 
@@ -67,27 +70,28 @@ std::size_t middle(const Ranges& ranges) {
   return at + 1;
 }
 
-OpId build(CodeGraph& graph, Ranges ranges, double size_cost) {
+OpId build(CodeGraph& graph, Ranges ranges, double size_cost, Search kind) {
   join_equal_neighbours(ranges);
   if (ranges.size() == 1) return ranges.front().exit;
-  if (ranges.size() <= HotLine::kMaxRanges) return HotLine(std::move(ranges), size_cost).emit(graph);
-  if (ranges.size() <= kLongLine)
-    return HotLine(coarse(graph, Line(std::move(ranges), size_cost)), size_cost).emit(graph);
+  const std::size_t n = ranges.size();
+  if (kind == Search::small && n <= kLongLine) return Line(std::move(ranges), size_cost).emit(graph, 0, n - 1);
+  if (n <= HotLine::kMaxRanges) return HotLine(std::move(ranges), size_cost).emit(graph);
+  if (n <= kLongLine) return HotLine(coarse(graph, Line(std::move(ranges), size_cost)), size_cost).emit(graph);
   const auto upper = ranges.begin() + static_cast<std::ptrdiff_t>(middle(ranges));
   const std::uint32_t bound = upper->first;
-  const OpId low = build(graph, Ranges(ranges.begin(), upper), size_cost);
-  const OpId high = build(graph, Ranges(upper, ranges.end()), size_cost);
+  const OpId low = build(graph, Ranges(ranges.begin(), upper), size_cost, kind);
+  const OpId high = build(graph, Ranges(upper, ranges.end()), size_cost, kind);
   return at_least(graph, bound, high, low, 0.5);
 }
 
 }  // namespace
 
-OpId dispatch(CodeGraph& graph, Ranges ranges, double size_cost) {
+OpId dispatch(CodeGraph& graph, Ranges ranges, Search kind) {
   // A floor for every range, so that rare ones are still found by halving.
   const double floor = (weight_of(ranges) + 1e-9) * 1e-3 / static_cast<double>(ranges.size());
   for (Range& range : ranges) range.weight += floor;
   const double total = weight_of(ranges);
-  return build(graph, std::move(ranges), total * size_cost);
+  return build(graph, std::move(ranges), total * size_cost(kind), kind);
 }
 
 }  // namespace seccompress::emit

@@ -10,8 +10,10 @@
 
 namespace seccompress::emit {
 
-// ranges: ascending, covering all 2^32 values. size_cost: what an instruction may cost in executed tests, as a
-// share of all executions of this search.
-OpId dispatch(CodeGraph& graph, Ranges ranges, double size_cost);
+// fast: where calls are made. small: where few are, or nothing is known (other architectures): room first.
+enum class Search : std::uint8_t { fast, small };
+
+// ranges: ascending and without gaps.
+OpId dispatch(CodeGraph& graph, Ranges ranges, Search kind);
 
 }  // namespace seccompress::emit

@@ -21,6 +21,7 @@
 #include "emit/code_graph.h"
 #include "emit/dispatch.h"
 #include "emit/layout.h"
+#include "emit/numbers.h"
 #include "emit/word_function.h"
 
 namespace seccompress::emit {
@@ -39,9 +40,6 @@ constexpr std::size_t kPlainArgument = 24;   // likewise of an argument word
 constexpr std::size_t kMaxRanges = 2 * program::kMaxInstructions;  // a lone value takes one instruction
 constexpr std::size_t kManyRanges = 256;
 constexpr std::size_t kFewExits = 8;  // beyond that no mask is looked for
-// What an instruction is worth in tests executed per call: little on the native architecture, more elsewhere.
-constexpr double kSizeCost = 0.05;
-constexpr double kForeignSizeCost = 0.3;
 constexpr std::uint32_t kWholeWord = 0xffffffffU;
 
 // What A holds when code starts: (word & mask), or nothing of use.
@@ -126,7 +124,8 @@ class Compiler {
       if (word == abi::kArch && first == pieces[i].last) enter(first);
       ranges[i].exit = compile(pieces[i].node, {true, word, mask});
     }
-    return dispatch(graph_, std::move(ranges), size_cost_);
+    if (word == abi::kNr && mask == kWholeWord) return dispatch_numbers(graph_, std::move(ranges), kind_);
+    return dispatch(graph_, std::move(ranges), kind_);
   }
 
   // The first byte that the node tests; lower bytes become tests of their own.
@@ -144,7 +143,7 @@ class Compiler {
   // What follows is the code of one architecture.
   void enter(std::uint32_t audit_arch) {
     numbers_ = options_.weights.numbers(audit_arch);
-    size_cost_ = audit_arch == abi::facts(abi::native_arch()).audit ? kSizeCost : kForeignSizeCost;
+    kind_ = audit_arch == abi::facts(abi::native_arch()).audit ? Search::fast : Search::small;
   }
 
   static std::vector<std::size_t> compile_order(const std::vector<Piece>& pieces, abi::Word word) {
@@ -290,7 +289,7 @@ class Compiler {
   CodeGraph graph_;
   std::unordered_map<std::uint64_t, OpId> done_;
   NumberWeights numbers_;  // of the architecture being compiled
-  double size_cost_ = kSizeCost;
+  Search kind_ = Search::fast;
   std::size_t compilations_ = 0, bit_tests_ = 0;
   bool exhausted_ = false;
 };

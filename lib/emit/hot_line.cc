@@ -2,112 +2,108 @@
 #include "emit/hot_line.h"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <limits>
 #include <utility>
 
 #include "support/check.h"
 
 namespace seccompress::emit {
-namespace {
-
-using Gone = std::array<bool, HotLine::kMaxRanges>;
-
-bool is_one_exit(std::span<const Range> ranges, const bool* gone) {
-  const Range* first = nullptr;
-  for (std::size_t at = 0; at < ranges.size(); ++at) {
-    if (gone[at]) continue;
-    if (first != nullptr && first->exit != ranges[at].exit) return false;
-    first = &ranges[at];
-  }
-  return true;
-}
-
-}  // namespace
 
 HotLine::HotLine(Ranges ranges, double size_cost) : ranges_(std::move(ranges)), size_cost_(size_cost) {
   const std::size_t n = ranges_.size();
   CHECK(n > 0 && n <= kMaxRanges);
+  below_.assign(n + 1, 0.0);
+  for (std::size_t i = 0; i < n; ++i) below_[i + 1] = below_[i] + ranges_[i].weight;
   for (std::size_t i = 0; i < n; ++i)
-    if (ranges_[i].is_single()) singles_.push_back(i);
+    if (ranges_[i].is_single()) singles_.push_back(static_cast<std::uint8_t>(i));
   std::ranges::stable_sort(singles_, std::greater<>(), [&](std::size_t i) { return ranges_[i].weight; });
-  best_.resize(n * n * (kMaxHoles + 1));
+  best_.resize(n * (n + 1) / 2 * (kMaxHoles + 1));
   for (std::size_t length = 1; length <= n; ++length)
     for (std::size_t i = 0; i + length <= n; ++i) solve(i, i + length - 1);
 }
 
-std::size_t HotLine::heaviest(std::size_t i, std::size_t j, std::size_t* found) const {
-  std::size_t count = 0;
-  for (const std::size_t single : singles_) {
+HotLine::Heavy HotLine::heavy(std::size_t i, std::size_t j) const {
+  Heavy found;
+  for (const std::uint8_t single : singles_) {
     if (single < i || single > j) continue;
-    if (count == kMaxHoles) break;
-    found[count++] = single;
+    if (found.count == kMaxHoles) break;
+    found.at.at(found.count++) = single;
   }
-  return count;
+  return found;
+}
+
+double HotLine::weight(std::size_t i, std::size_t j, Places gone) const {
+  double sum = below_[j + 1] - below_[i];
+  for (; gone != 0; gone &= gone - 1) sum -= ranges_[static_cast<std::size_t>(std::countr_zero(gone))].weight;
+  return std::max(sum, 0.0);
 }
 
 // All numbers of holes of one part, most holes first.
 void HotLine::solve(std::size_t i, std::size_t j) {
-  std::array<std::size_t, kMaxHoles> heavy{};
-  const std::size_t singles = heaviest(i, j, heavy.data());
-  for (std::size_t h = singles + 1; h-- > 0;) {
-    Gone gone{};
-    double weight = weight_of(part(i, j));
-    for (std::size_t hole = 0; hole < h; ++hole) {
-      gone.at(heavy.at(hole) - i) = true;
-      weight -= ranges_[heavy.at(hole)].weight;
-    }
-    best(i, j, h) = solve(i, j, h, singles, weight, gone.data());
-  }
+  const Heavy singles = heavy(i, j);
+  for (std::size_t h = singles.count + 1; h-- > 0;) best(i, j)[h] = solve(i, j, h, singles);
 }
 
-HotLine::Best HotLine::solve(std::size_t i, std::size_t j, std::size_t h, std::size_t singles, double weight,
-                             const bool* gone) {
-  if (is_one_exit(part(i, j), gone)) return {0, Move::chain, 0};
-  Best best_move{std::numeric_limits<double>::infinity(), Move::chain, 0};
-  if (const auto chain = chain_of(part(i, j), {gone, j - i + 1}, weight))
-    best_move.cost = chain->cost + size_cost_ * static_cast<double>(chain->length);
-  const double test = weight + size_cost_;
-  if (h < singles && test + best(i, j, h + 1).cost < best_move.cost)
-    best_move = {test + best(i, j, h + 1).cost, Move::single, 0};
-  std::size_t lower_holes = 0;
-  for (std::size_t k = i; k < j; ++k) {
-    lower_holes += gone[k - i] ? 1U : 0U;
-    const double cost = test + best(i, k, lower_holes).cost + best(k + 1, j, h - lower_holes).cost;
-    if (cost < best_move.cost) best_move = {cost, Move::split, static_cast<std::uint8_t>(k)};
+// What is too much for a chain in a part is too much in the whole.
+bool HotLine::may_chain(std::size_t i, std::size_t j, std::size_t h, Places gone) const {
+  if (i == j) return true;
+  return best(i + 1, j)[h - ((gone >> i) & 1U)].may_chain && best(i, j - 1)[h - ((gone >> j) & 1U)].may_chain;
+}
+
+HotLine::Best HotLine::solve(std::size_t i, std::size_t j, std::size_t h, const Heavy& heavy) const {
+  const Places gone = heavy.first(h);
+  const Part rest = part(i, j, gone);
+  Best best_move{std::numeric_limits<float>::infinity(), Move::chain, 0, false};
+  if (may_chain(i, j, h, gone)) {
+    const auto chain = chain_of(rest);
+    if (chain && chain->length == 0) return {0, Move::chain, 0, true};
+    if (chain) best_move.cost = static_cast<float>(chain->cost + size_cost_ * static_cast<double>(chain->length));
+    best_move.may_chain = chain.has_value();
   }
+  const double test = rest.weight + size_cost_;
+  if (h < heavy.count) {
+    const auto cost =
+        static_cast<float>(test + wide(ranges_[heavy.at.at(h)].first) * rest.weight) + best(i, j)[h + 1].cost;
+    if (cost < best_move.cost) best_move.cost = cost, best_move.move = Move::single;
+  }
+  try_splits(best_move, i, j, h, gone, test);
   return best_move;
 }
 
-OpId HotLine::emit(CodeGraph& graph, std::size_t i, std::size_t j, std::size_t h) const {
-  std::array<std::size_t, kMaxHoles> heavy{};
-  heaviest(i, j, heavy.data());
-  Gone gone{};
-  double weight = weight_of(part(i, j));
-  for (std::size_t hole = 0; hole < h; ++hole) {
-    gone.at(heavy.at(hole) - i) = true;
-    weight -= ranges_[heavy.at(hole)].weight;
-  }
-  const Best& move = best(i, j, h);
-  switch (move.move) {
-    case Move::chain: {
-      const std::span<const bool> holes(gone.data(), j - i + 1);
-      return emit_chain(graph, part(i, j), *chain_of(part(i, j), holes, weight), weight);
+void HotLine::try_splits(Best& best_move, std::size_t i, std::size_t j, std::size_t h, Places gone, double test) const {
+  const auto cost = static_cast<float>(test);
+  std::size_t lower_holes = 0;
+  for (std::size_t k = i; k < j; ++k) {
+    lower_holes += (gone >> k) & 1U;
+    const float sum = cost + best(i, k)[lower_holes].cost + best(k + 1, j)[h - lower_holes].cost;
+    if (sum < best_move.cost) {
+      best_move.cost = sum;
+      best_move.move = Move::split;
+      best_move.split = static_cast<std::uint8_t>(k);
     }
+  }
+}
+
+OpId HotLine::emit(CodeGraph& graph, std::size_t i, std::size_t j, std::size_t h) const {
+  const Heavy singles = heavy(i, j);
+  const Places gone = singles.first(h);
+  const Part rest = part(i, j, gone);
+  const Best& move = best(i, j)[h];
+  switch (move.move) {
+    case Move::chain: return emit_chain(graph, rest, *chain_of(rest));
     case Move::single: {
-      const Range& single = ranges_[heavy.at(h)];
-      return graph.jump(BPF_JEQ, single.first, single.exit, emit(graph, i, j, h + 1), single.weight / weight);
+      const Range& single = ranges_[singles.at.at(h)];
+      return graph.jump(BPF_JEQ, single.first, single.exit, emit(graph, i, j, h + 1),
+                        share(single.weight, rest.weight));
     }
     case Move::split: break;
   }
   const std::size_t k = move.split;
-  const auto lower_holes =
-      static_cast<std::size_t>(std::count(gone.begin(), gone.begin() + static_cast<std::ptrdiff_t>(k - i + 1), true));
-  double upper = weight_of(part(k + 1, j));
-  for (std::size_t at = k + 1; at <= j; ++at)
-    if (gone.at(at - i)) upper -= ranges_[at].weight;
+  const Places lower = gone & ((Places{2} << k) - 1);
+  const auto lower_holes = static_cast<std::size_t>(std::popcount(lower));
   const OpId low = emit(graph, i, k, lower_holes), high = emit(graph, k + 1, j, h - lower_holes);
-  return at_least(graph, ranges_[k + 1].first, high, low, weight > 0 ? upper / weight : 0.5);
+  return at_least(graph, ranges_[k + 1].first, high, low, share(weight(k + 1, j, gone & ~lower), rest.weight));
 }
 
 }  // namespace seccompress::emit

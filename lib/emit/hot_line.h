@@ -15,35 +15,50 @@ namespace seccompress::emit {
 // which chains complete). O(n^3 * kMaxHoles).
 class HotLine {
  public:
-  static constexpr std::size_t kMaxRanges = 20;
-  static constexpr std::size_t kMaxHoles = 5;
+  static constexpr std::size_t kMaxRanges = 40;
+  static constexpr std::size_t kMaxHoles = 6;
 
   HotLine(Ranges ranges, double size_cost);
   OpId emit(CodeGraph& graph) const { return emit(graph, 0, ranges_.size() - 1, 0); }
 
  private:
+  using Places = std::uint64_t;  // a set of ranges, bit by bit
   enum class Move : std::uint8_t { chain, split, single };
   struct Best {
-    double cost = 0;
+    float cost = 0;
     Move move = Move::chain;
     std::uint8_t split = 0;
+    bool may_chain = true;  // no part of it is known not to be a chain
   };
-  const Best& best(std::size_t i, std::size_t j, std::size_t h) const {
-    return best_[(i * ranges_.size() + j) * (kMaxHoles + 1) + h];
-  }
-  Best& best(std::size_t i, std::size_t j, std::size_t h) {
-    return best_[(i * ranges_.size() + j) * (kMaxHoles + 1) + h];
-  }
-  // Indices of the heaviest singles in [i, j], heaviest first, at most kMaxHoles.
-  std::size_t heaviest(std::size_t i, std::size_t j, std::size_t* found) const;
+  // The singles of a part, heaviest first, at most kMaxHoles.
+  struct Heavy {
+    std::array<std::uint8_t, kMaxHoles> at{};
+    std::size_t count = 0;
+    Places first(std::size_t holes) const {
+      Places places = 0;
+      for (std::size_t hole = 0; hole < holes; ++hole) places |= Places{1} << at.at(hole);
+      return places;
+    }
+  };
+
+  // By h. Parts are sorted by their end.
+  const Best* best(std::size_t i, std::size_t j) const { return &best_[(j * (j + 1) / 2 + i) * (kMaxHoles + 1)]; }
+  Best* best(std::size_t i, std::size_t j) { return &best_[(j * (j + 1) / 2 + i) * (kMaxHoles + 1)]; }
+  bool may_chain(std::size_t i, std::size_t j, std::size_t h, Places gone) const;
+  Heavy heavy(std::size_t i, std::size_t j) const;
+  double weight(std::size_t i, std::size_t j, Places gone) const;
   void solve(std::size_t i, std::size_t j);
-  Best solve(std::size_t i, std::size_t j, std::size_t h, std::size_t singles, double weight, const bool* gone);
+  Best solve(std::size_t i, std::size_t j, std::size_t h, const Heavy& heavy) const;
+  void try_splits(Best& best_move, std::size_t i, std::size_t j, std::size_t h, Places gone, double test) const;
   OpId emit(CodeGraph& graph, std::size_t i, std::size_t j, std::size_t h) const;
-  std::span<const Range> part(std::size_t i, std::size_t j) const { return std::span(ranges_).subspan(i, j - i + 1); }
+  Part part(std::size_t i, std::size_t j, Places gone) const {
+    return {std::span(ranges_).subspan(i, j - i + 1), gone >> i, weight(i, j, gone)};
+  }
 
   Ranges ranges_;
   double size_cost_;
-  std::vector<std::size_t> singles_;  // all of them, heaviest first
+  std::vector<double> below_;          // weight of the ranges before
+  std::vector<std::uint8_t> singles_;  // all of them, heaviest first
   std::vector<Best> best_;
 };
 

@@ -27,10 +27,12 @@ class Line {
     float cost = 0;
     std::uint16_t split = 0;
     bool chain = false;
+    bool may_chain = false;  // it is one, if not the best
   };
-  Best& at(std::size_t i, std::size_t j) { return best_[i * ranges_.size() + j]; }
-  const Best& at(std::size_t i, std::size_t j) const { return best_[i * ranges_.size() + j]; }
-  std::span<const Range> part(std::size_t i, std::size_t j) const { return std::span(ranges_).subspan(i, j - i + 1); }
+  // Parts are sorted by their end.
+  Best& at(std::size_t i, std::size_t j) { return best_[j * (j + 1) / 2 + i]; }
+  const Best& at(std::size_t i, std::size_t j) const { return best_[j * (j + 1) / 2 + i]; }
+  Part part(std::size_t i, std::size_t j) const { return {std::span(ranges_).subspan(i, j - i + 1), 0, weight(i, j)}; }
   void solve(std::size_t i, std::size_t j, double size_cost);
 
   Ranges ranges_;

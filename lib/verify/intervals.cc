@@ -34,7 +34,12 @@ std::optional<bool> holds_for_all(Relation relation, std::uint32_t first, std::u
                                   std::uint32_t constant) {
   if (relation == Relation::any_bit) mask &= constant;
   if (mask == 0 || (first ^ last) >> std::countr_zero(mask) == 0) return holds(relation, first & mask, constant);
-  if (mask != kMax || relation == Relation::any_bit) return std::nullopt;
+  if (relation == Relation::any_bit) return std::nullopt;
+  // Bits that the mask takes away and that all values share: what is left is a range again.
+  const std::uint32_t varying = (std::uint32_t{1} << std::bit_width((first ^ last) >> 1) << 1) - 1;
+  if ((~mask & varying) != 0) return std::nullopt;
+  first &= mask;
+  last &= mask;
   if (relation == Relation::equal) {
     if (constant < first || constant > last) return false;
     return std::nullopt;

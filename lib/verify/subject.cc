@@ -51,6 +51,8 @@ void cut_blocks(std::vector<std::uint32_t>& cuts, std::uint32_t mask) {
     cuts.push_back(static_cast<std::uint32_t>(start));
 }
 
+constexpr std::size_t kMaxDropped = 4;
+
 void cut_after(std::vector<std::uint32_t>& cuts, std::uint32_t value) {
   if (value != 0xffffffffU) cuts.push_back(value + 1);
 }
@@ -128,6 +130,12 @@ void Subject::collect(Cuts& nr, Cuts& arch) {
 
 void Subject::collect_test(const Instruction& insn, unsigned held, Cuts& nr, Cuts& arch) const {
   if (BPF_SRC(insn.code) == BPF_X) return;
+  // nr without one bit (x32 calls tested as native ones): the same cut where the bit is set.
+  if ((held & nr_masked) != 0 && relation_of(insn.code) != Relation::any_bit)
+    for (const std::uint32_t bit : dropped_) {
+      if (relation_of(insn.code) != Relation::greater) nr.ranges.push_back(insn.k | bit);
+      if (relation_of(insn.code) != Relation::greater_equal) cut_after(nr.ranges, insn.k | bit);
+    }
   switch (relation_of(insn.code)) {
     case Relation::equal:
       if (held & nr_full) {

@@ -50,6 +50,7 @@ class Subject {
   void collect_test(const program::Instruction& insn, unsigned holds, Cuts& nr, Cuts& arch) const;
 
   program::CodeView code_;
+  std::vector<std::uint32_t> dropped_;  // bits that some AND alone takes away from nr
   bool uses_x_ = false;
   bool computes_ = false;
 };

@@ -106,6 +106,24 @@ TEST_F(EmitTest, FarTargetsAreReached) {
   EXPECT_GT(emitted(node).size(), 2500U);
 }
 
+TEST_F(EmitTest, X32NumbersShareTheNativeSearch) {
+  // Every third number is refused; x32 differs in one place. Sharing: the native search once, the tests on the way to
+  // its upper end twice, one exception, one AND.
+  constexpr std::uint32_t kX32 = 0x40000000;
+  Node native_only = allow, both = allow;
+  for (std::uint32_t nr = 3; nr < 120; nr += 3) {
+    native_only = store.test(kNr, ~0U, Compare::eq, nr, eperm, native_only);
+    both = store.test(kNr, ~0U, Compare::eq, nr, eperm, store.test(kNr, ~0U, Compare::eq, nr + kX32, eperm, both));
+  }
+  both = store.test(kNr, ~0U, Compare::eq, kX32 + 60, enosys, both);
+  const std::size_t alone = emitted(native_only).size(), shared = emitted(both).size();
+  EXPECT_LT(shared, alone + 15);
+  EXPECT_LT(alone, 60U);
+  const Code code = emitted(both);
+  for (const std::uint32_t nr : {0U, 59U, 60U, 61U, 119U, 120U, 0x3fffffffU})
+    EXPECT_LE(program::run(code, call(kX8664, nr)).executed, 12U) << nr;
+}
+
 TEST_F(EmitTest, BeyondTheKernelsLimitIsAnErrorNotAProgram) {
   Node node = allow;
   for (std::uint32_t i = 0; i < 6000; ++i) node = store.test(kA0, ~0U, Compare::eq, 3 * i * i + i, eperm, node);
