@@ -22,6 +22,7 @@ using read::json::Kind;
 using read::json::Member;
 using read::json::Value;
 
+constexpr std::array<std::string_view, 3> kStages = {"prestart", "createRuntime", "createContainer"};
 constexpr std::array<std::string_view, 4> kTopLevelKeys = {"linux", "process", "annotations", "hooks"};
 
 bool check_keys(Cursor& cursor, const Value& root) {
@@ -48,6 +49,35 @@ bool read_seccomp(Cursor& cursor, const Value& seccomp, Config& config) {
   return path != nullptr;
 }
 
+bool read_hook(Cursor& cursor, const Value& entry, std::string_view stage, Config& config) {
+  if (!cursor.expect(entry, Kind::object)) return false;
+  const Value* path = cursor.require(entry, "path");
+  const std::string* text = path == nullptr ? nullptr : cursor.string(*path);
+  if (text == nullptr) return false;
+  RegisteredHook hook{.stage = std::string(stage), .path = *text, .args = {}};
+  if (const Value* args = entry.find("args")) {
+    auto strings = cursor.strings(*args);
+    if (!strings) return false;
+    hook.args = std::move(*strings);
+  }
+  config.hooks.push_back(std::move(hook));
+  return true;
+}
+
+bool read_hooks(Cursor& cursor, const Value& root, Config& config) {
+  const Value* hooks = root.find("hooks");
+  if (hooks == nullptr || hooks->kind == Kind::null) return true;
+  if (!cursor.expect(*hooks, Kind::object)) return false;
+  for (const std::string_view stage : kStages) {
+    const Value* entries = hooks->find(stage);
+    const std::vector<Value>* list = entries == nullptr ? nullptr : cursor.list(*entries);
+    if (entries != nullptr && list == nullptr) return false;
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
+      if (!read_hook(cursor, (*list)[i], stage, config)) return false;
+  }
+  return true;
+}
+
 bool read_sections(Cursor& cursor, const Value& root, Config& config) {
   if (const Value* linux_section = root.find("linux"); linux_section != nullptr && linux_section->kind != Kind::null) {
     if (!cursor.expect(*linux_section, Kind::object)) return false;
@@ -63,7 +93,7 @@ bool read_sections(Cursor& cursor, const Value& root, Config& config) {
       config.no_new_privs = *value;
     }
   }
-  return read_annotations(cursor, root, config.annotations);
+  return read_hooks(cursor, root, config) && read_annotations(cursor, root, config.annotations);
 }
 
 Result<UniqueFd> open_regular(const std::string& path, struct ::stat& status) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bundle/trusted_file.h"
 #include "support/diagnostic.h"
@@ -12,11 +13,18 @@
 
 namespace seccompress::bundle {
 
+// An entry of hooks.prestart, createRuntime or createContainer, in that order.
+struct RegisteredHook {
+  std::string stage, path;
+  std::vector<std::string> args;
+};
+
 struct Config {
   bool has_seccomp = false;   // linux.seccomp is there and means something (runc: an empty one disables it)
   bool no_new_privs = false;  // process.noNewPrivileges
   std::string listener_path;  // linux.seccomp.listenerPath
   std::map<std::string, std::string> annotations;
+  std::vector<RegisteredHook> hooks;
 };
 
 // Keys that differ from linux, linux.seccomp, process, annotations or hooks only in case are errors: runc's decoder

@@ -28,11 +28,6 @@ bool read_pid(Cursor& cursor, const Value& root, State& state) {
   if (value == nullptr) return false;
   const auto pid = cursor.integer(*value, INT_MAX);
   if (!pid) return false;
-  if (*pid <= 1) {
-    cursor.error("state-pid", *value, "pid is " + std::to_string(*pid),
-                 "register the hook at prestart or createRuntime: other stages run inside the container");
-    return false;
-  }
   state.pid = static_cast<pid_t>(*pid);
   return true;
 }

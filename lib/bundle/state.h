@@ -18,9 +18,12 @@ inline constexpr std::size_t kMaxStateBytes = std::size_t{64} << 10;
 // `status` is left out on purpose: crun says "created" where runc says "creating", and nothing may depend on it.
 struct State {
   std::string id;
-  pid_t pid = 0;       // > 1; crun gives 0 and runc 1 to stages that run inside the container
+  pid_t pid = 0;       // above 1, or see inside()
   std::string bundle;  // absolute
   std::map<std::string, std::string> annotations;
+
+  // A stage that runs inside the container (createContainer, startContainer): crun gives 0 there, runc 1.
+  bool inside() const { return pid <= 1; }
 };
 
 // Errors: Errc::reported.

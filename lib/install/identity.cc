@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: the pid of the State JSON. Output: an Identity or a refusal. Entry point: identify().
+// Input: the pid of the State JSON. Output: an Identity or a refusal. Entry points: identify(), identify_parent().
 // Method: pidfd_open before anything is read, so that all that /proc says afterwards is said of one process or
 // the pidfd shows its death. /proc/PID/exe is `/` for runc and crun (both run a sealed copy of themselves) and
 // says nothing. comm is not proof of anything by itself (any process can set it); the parent is: a pid that is
@@ -41,8 +41,15 @@ bool to_number(std::string_view word, T& value) {
   return error == std::errc() && end == word.data() + word.size();
 }
 
+// Our own parent as /proc numbers it: inside a container getppid() counts in another pid namespace.
+Result<pid_t> own_parent() {
+  TRY_ASSIGN(const std::string text, read_file("/proc/self/stat", kProcFileLimit));
+  TRY_ASSIGN(const ProcessStat stat, parse_stat(text));
+  return stat.parent;
+}
+
 Result<void> check_ancestry(pid_t init_parent) {
-  pid_t ancestor = ::getpid();
+  TRY_ASSIGN(pid_t ancestor, own_parent());
   for (int depth = 0; depth < kMaxAncestors && ancestor > 0; ++depth) {
     if (ancestor == init_parent) return {};
     TRY_ASSIGN(const ProcessStat stat, read_stat(ancestor));
@@ -70,6 +77,28 @@ Result<Identity> examine(Identity identity) {
   identity.inherited = static_cast<unsigned>(filters);
   if (has_ended(identity.pidfd.get())) return failure(Errc::refused, "it has already ended");
   return identity;
+}
+
+// Two numberings of one process, and the pidfd to show that it is one.
+Result<Identity> open_parent() {
+  Identity identity;
+  identity.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, ::getppid(), 0)));
+  if (!identity.pidfd) return errno_failure("pidfd_open");
+  TRY_ASSIGN(identity.pid, own_parent());
+  const std::string path = "/proc/self/fdinfo/" + std::to_string(identity.pidfd.get());
+  TRY_ASSIGN(const std::string info, read_file(path, kProcFileLimit));
+  TRY_ASSIGN(const std::uint64_t pid, status_field(info, "Pid"));
+  if (static_cast<pid_t>(pid) != identity.pid)
+    return failure(Errc::refused, "it ended, or /proc is of another pid namespace than the runtime's");
+  return identity;
+}
+
+// startContainer comes after the install: init has more filters than the runtime then.
+Result<void> check_unfiltered(const Identity& init) {
+  TRY_ASSIGN(const std::string status, read_file(proc_path(parent_of(init), "status"), kProcFileLimit));
+  TRY_ASSIGN(const std::uint64_t filters, status_field(status, "Seccomp_filters"));
+  if (init.inherited == filters) return {};
+  return failure(Errc::refused, "its filter is installed already: this stage is too late");
 }
 
 }  // namespace
@@ -128,11 +157,40 @@ Result<Identity> identify(pid_t pid) {
   return examined;
 }
 
+Result<Identity> identify_parent() {
+  Result<Identity> parent = open_parent();
+  if (parent) parent = examine(std::move(*parent));
+  if (parent) {
+    const Result<void> early = check_unfiltered(*parent);
+    if (!early) parent = tl::unexpected(early.error());
+  }
+  if (parent) return parent;
+  return failure(parent.error().code,
+                 "the process that called this hook is not a container to be filtered: " + parent.error().what);
+}
+
 Result<void> still_the_same(const Identity& identity) {
   TRY_ASSIGN(const ProcessStat stat, read_stat(identity.pid));
   if (stat.start_time != identity.start_time || has_ended(identity.pidfd.get()))
     return failure(Errc::refused, "process " + std::to_string(identity.pid) + " ended and its number was given away");
   return {};
+}
+
+pid_t parent_of(const Identity& identity) {
+  const Result<ProcessStat> stat = read_stat(identity.pid);
+  return stat ? stat->parent : 0;
+}
+
+bool in_user_namespace_of(pid_t pid) {
+  struct ::stat theirs {
+  }, ours{};
+  return pid > 0 && ::stat(proc_path(pid, "ns/user").c_str(), &theirs) == 0 &&
+         ::stat("/proc/self/ns/user", &ours) == 0 && theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+}
+
+bool traced_by_one_of_us(const Identity& identity, std::string_view comm_begin) {
+  const Result<ProcessStat> stat = identity.tracer == 0 ? failure(Errc::refused, "") : read_stat(identity.tracer);
+  return stat && stat->comm.starts_with(comm_begin);
 }
 
 bool traced_by_our_own(const Identity& identity, std::string_view comm) {

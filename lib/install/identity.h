@@ -42,10 +42,22 @@ Result<ProcessStat> read_stat(pid_t pid);
 // pidfd first, then: alive, not a zombie, comm of a runtime that we know, its parent an ancestor of ours.
 // Errors: Errc::refused with the reason.
 Result<Identity> identify(pid_t pid);
+// For stages that run inside the container, where the state's pid says nothing: init is the process that called us.
+// `pid` is its number in the pid namespace of /proc, which is the host's: these stages run before pivot_root. Refuses
+// one that has installed a filter already (startContainer).
+Result<Identity> identify_parent();
 // The same process as then, and alive.
 Result<void> still_the_same(const Identity& identity);
 
+// Are we in the user namespace of the process that started the runtime's init? If not, root's files are not root's
+// here, and nothing of the host's can be trusted or touched.
+bool in_user_namespace_of(pid_t pid);
+pid_t parent_of(const Identity& identity);  // 0: unknown
+
 // Does `identity.tracer` run this very executable under the mark `comm` (tracer.h)?
 bool traced_by_our_own(const Identity& identity, std::string_view comm);
+// The same as far as it can be known from another user namespace: a tracer with a mark that begins so. Only a process
+// with CAP_SYS_PTRACE over a runtime's non-dumpable init can be one.
+bool traced_by_one_of_us(const Identity& identity, std::string_view comm_begin);
 
 }  // namespace seccompress::install

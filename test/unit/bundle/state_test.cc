@@ -26,8 +26,7 @@ TEST(State, OfRuncAndCrunIsRead) {
 
 TEST(State, IsRefusedWhenItCannotBeActedOn) {
   for (const char* text :
-       {"", "[]", "{}", R"({"pid":1,"id":"x","bundle":"/b"})", R"({"pid":0,"id":"x","bundle":"/b"})",
-        R"({"pid":-7,"id":"x","bundle":"/b"})", R"({"pid":7.5,"id":"x","bundle":"/b"})",
+       {"", "[]", "{}", R"({"pid":-7,"id":"x","bundle":"/b"})", R"({"pid":7.5,"id":"x","bundle":"/b"})",
         R"({"pid":4294967303,"id":"x","bundle":"/b"})", R"({"pid":"7","id":"x","bundle":"/b"})",
         R"({"pid":7,"pid":8,"id":"x","bundle":"/b"})", R"({"pid":7,"id":"x","bundle":"b"})",
         R"({"pid":7,"id":"x","bundle":"/b\u0000c"})", R"({"pid":7,"bundle":"/b"})",
@@ -40,6 +39,13 @@ TEST(State, IsRefusedWhenItCannotBeActedOn) {
   }
 }
 
+TEST(State, OfAStageInsideTheContainerIsToldByItsPid) {
+  Diagnostics diagnostics;
+  EXPECT_TRUE(parse_state(R"({"pid":0,"id":"x","bundle":"/b"})", diagnostics)->inside());
+  EXPECT_TRUE(parse_state(R"({"pid":1,"id":"x","bundle":"/b"})", diagnostics)->inside());
+  EXPECT_FALSE(parse_state(R"({"pid":2,"id":"x","bundle":"/b"})", diagnostics)->inside());
+}
+
 TEST(State, IsBounded) {
   Diagnostics diagnostics;
   EXPECT_FALSE(parse_state(std::string(kMaxStateBytes + 1, ' '), diagnostics).has_value());
@@ -48,6 +54,23 @@ TEST(State, IsBounded) {
 Result<Config> config(const std::string& text) {
   Diagnostics diagnostics;
   return parse_config(text, "config.json", diagnostics);
+}
+
+TEST(BundleConfig, ListsTheHooksOfAStage) {
+  const auto hooks = config(R"({"hooks":{"createContainer":[{"path":"/h","args":["h","--config","/c"]},{"path":"/i"}],
+                              "prestart":[{"path":"/j"}],"createRuntime":null}})")
+                         ->hooks;
+  ASSERT_EQ(hooks.size(), 3U);
+  EXPECT_EQ(hooks[0].stage, "prestart");
+  EXPECT_EQ(hooks[1].stage, "createContainer");
+  EXPECT_EQ(hooks[1].path, "/h");
+  EXPECT_EQ(hooks[1].args, (std::vector<std::string>{"h", "--config", "/c"}));
+  EXPECT_EQ(hooks[2].path, "/i");
+  EXPECT_TRUE(config(R"({"hooks":null})")->hooks.empty());
+  for (const char* text :
+       {R"({"hooks":[]})", R"({"hooks":{"createContainer":{}}})", R"({"hooks":{"createContainer":[{"path":1}]}})",
+        R"({"hooks":{"createContainer":[{}]}})", R"({"hooks":{"createContainer":[{"path":"/h","args":[1]}]}})"})
+    EXPECT_FALSE(config(text).has_value()) << text;
 }
 
 TEST(BundleConfig, SaysWhetherThereIsAFilter) {
