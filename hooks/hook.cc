@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: the State JSON on stdin, config.yaml, the bundle. Output: an armed tracer, or a refusal. Entry point:
-// run_hook.
-// The order is the argument: `disabled` first (root's way out, also of a broken configuration), settings before the
-// container's words (a broken configuration refuses everything), identity before any work, everything that can fail
-// before the tracer, and the bundle looked at again after it.
-// on_failure: runtime-profile covers what we fail to make (layers, program, proof, tracer), never what must not
-// be served at all (a foreign pid, ambiguous keys, a changed bundle, exec sessions that nobody covers).
+// Input: the State JSON on stdin, config.yaml, the bundle. Output: an armed tracer, a rewritten program file, or a
+// refusal. Entry point: run_hook.
+// Two routes (README.md): a tracer at init's install call, or, in crun's createContainer stage, the file from which
+// init will install. Everything but the last step is the same. The order is the argument: `disabled` first (root's way
+// out, also of a broken configuration), settings before the container's words (a broken configuration refuses
+// everything), identity before any work, everything that can fail before the tracer, and the bundle looked at again
+// after it. on_failure: runtime-profile covers what we fail to make (layers, program, proof, tracer), never what must
+// not be served at all (a foreign pid, ambiguous keys, a changed bundle, exec sessions that nobody covers).
 #include "hook.h"
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,10 +19,14 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "bundle/config.h"
 #include "bundle/state.h"
 #include "bundle/trusted_file.h"
+#include "create_container.h"
+#include "install/fault_point.h"
+#include "install/program_file.h"
 #include "install/tracer.h"
 #include "plan.h"
 #include "record.h"
@@ -32,6 +38,8 @@ namespace seccompress::hooks {
 namespace {
 
 constexpr std::size_t kMaxNotes = 20;
+constexpr char kMarkBegin[] = "scmp-";
+constexpr char kTraceRoute[] = "ptrace-hook", kFileRoute[] = "create-container";
 
 // The process that started the runtime, by the name it gives itself: for the log only.
 std::string engine_of(pid_t init) {
@@ -61,25 +69,48 @@ class Hook {
   bool observing() const { return settings_.mode == bundle::Mode::observe; }
 
   Result<void> start() {
+    const Result<void> state = read_state();
+    if (state && state_.inside() && in_foreign_user_namespace()) return leave_to_the_createRuntime_call();
     TRY_ASSIGN(const bool disabled, is_disabled());
     const Result<void> settings = read_settings();
     if (disabled) return leave_alone("disabled", "there is a file 'disabled' beside " + options_.settings_path);
     TRY(settings);
-    TRY(read_state());
+    TRY(state);
     TRY_ASSIGN(const bool again, identify());
     if (again) return {};
-    TRY(cover_exec());
     TRY_ASSIGN(const bundle::Snapshot snapshot, bundle::Snapshot::take(state_.bundle));
     TRY_ASSIGN(bundle::Config config, bundle::parse_config(snapshot.bytes(), snapshot.path(), diagnostics_));
     config.annotations.insert(state_.annotations.begin(), state_.annotations.end());
     record_.no_new_privs = config.no_new_privs;
-    const bool bpf_annotation = record_.runtime == "crun" && config.annotations.contains("run.oci.seccomp_bpf_data");
-    const bool unconfined = !config.has_seccomp && !bpf_annotation;
-    if (unconfined && settings_.unconfined == bundle::Unconfined::skip)
-      return leave_alone("skipped", "the container has no linux.seccomp and apply.unconfined is `skip`");
-    if (unconfined && settings_.layers_for(config.annotations).empty())
-      return leave_alone("skipped", "the container has no linux.seccomp, and no host layer is for it");
+    const bool unconfined = is_unconfined(config, record_.runtime);
+    if (unconfined) TRY(check_unconfined());
+    if (std::string why = unconfined ? why_skipped(config) : ""; !why.empty())
+      return leave_alone("skipped", std::move(why));
+    TRY_ASSIGN(const bool handed_over, choose_route(unconfined));
+    if (handed_over) return {};
     return serve(snapshot, std::move(config), unconfined);
+  }
+
+  static bool is_unconfined(const bundle::Config& config, std::string_view runtime) {
+    const bool bpf_annotation = runtime == "crun" && config.annotations.contains("run.oci.seccomp_bpf_data");
+    return !config.has_seccomp && !bpf_annotation;
+  }
+
+  // crun opens a program file for containers that have a profile only: one there means that config.json is not what
+  // crun read, and no layer is left out on its word.
+  Result<void> check_unconfined() const {
+    if (identity_.runtime != abi::Runtime::crun) return {};
+    TRY_ASSIGN(const auto file, install::ProgramFile::find(identity_, state_.id));
+    if (!file) return {};
+    return failure(Errc::refused, "config.json has no linux.seccomp, but crun's init will install " + file->path());
+  }
+
+  std::string why_skipped(const bundle::Config& unconfined) const {
+    if (settings_.unconfined == bundle::Unconfined::skip)
+      return "the container has no linux.seccomp and apply.unconfined is `skip`";
+    if (settings_.layers_for(unconfined.annotations).empty())
+      return "the container has no linux.seccomp, and no host layer is for it";
+    return {};
   }
 
   Result<void> read_settings() {
@@ -87,33 +118,69 @@ class Hook {
                bundle::read_trusted_file(options_.settings_path, bundle::kMaxSettingsBytes));
     TRY_ASSIGN(settings_, bundle::parse_settings(file.bytes, options_.settings_path, diagnostics_));
     may_fail_ = observing();  // whatever is wrong with a container is then only said
-    mark_ = "scmp-" + sha256(options_.settings_path + '\0' + file.bytes).substr(0, 10);
+    mark_ = kMarkBegin + sha256(options_.settings_path + '\0' + file.bytes).substr(0, 10);
     if (settings_.log.empty()) return {};
     TRY_ASSIGN(UniqueFd log, bundle::open_trusted_log(settings_.log));
     log_.use_file(std::move(log));
     return {};
   }
 
-  Result<bool> is_disabled() const {
-    return bundle::trusted_file_exists(options_.settings_path.substr(0, options_.settings_path.rfind('/') + 1) +
-                                       "disabled");
+  std::string disabled_path() const {
+    return options_.settings_path.substr(0, options_.settings_path.rfind('/') + 1) + "disabled";
   }
+  Result<bool> is_disabled() const { return bundle::trusted_file_exists(disabled_path()); }
 
   Result<void> read_state() {
     TRY_ASSIGN(const std::string text, read_fd(STDIN_FILENO, "the container state on stdin", bundle::kMaxStateBytes));
     TRY_ASSIGN(state_, bundle::parse_state(text, diagnostics_));
     record_.container = state_.id;
     record_.pid = state_.pid;
+    record_.route = state_.inside() ? kFileRoute : kTraceRoute;
     return {};
+  }
+
+  static bool in_foreign_user_namespace() {
+    const Result<install::Identity> init = install::identify_parent();
+    return init && !install::in_user_namespace_of(install::parent_of(*init));
+  }
+
+  // Root's files are not root's there, so nothing can be trusted, but who traces init is a fact of the kernel's.
+  // Without a tracer the container goes on only where the configuration says that the createRuntime call left it alone.
+  Result<void> leave_to_the_createRuntime_call() {
+    TRY_ASSIGN(const install::Identity init, install::identify_parent());
+    if (install::traced_by_one_of_us(init, kMarkBegin) || left_alone_outside()) return {};
+    return failure(Errc::refused,
+                   "the container has a user namespace of its own, in which root's configuration cannot be trusted: "
+                   "register the hook for createRuntime as well; that call then traces init");
+  }
+
+  bool left_alone_outside() {
+    struct ::stat status {};
+    if (::stat(disabled_path().c_str(), &status) == 0) return true;
+    const auto text = read_file(options_.settings_path, bundle::kMaxSettingsBytes);
+    auto settings = text ? bundle::parse_settings(*text, options_.settings_path, diagnostics_) : reported();
+    if (!settings) return false;
+    settings_ = std::move(*settings);
+    if (observing() || settings_.on_failure == bundle::OnFailure::runtime_profile) return true;
+    const auto snapshot = bundle::Snapshot::take(state_.bundle);
+    auto config = snapshot ? bundle::parse_config(snapshot->bytes(), snapshot->path(), diagnostics_) : reported();
+    if (!config) return false;
+    config->annotations.insert(state_.annotations.begin(), state_.annotations.end());
+    return is_unconfined(*config, "crun") && !why_skipped(*config).empty();
   }
 
   // true: an earlier call of this hook for this container (prestart and createRuntime both registered) serves it.
   Result<bool> identify() {
-    TRY_ASSIGN(identity_, install::identify(state_.pid));
+    auto identity = state_.inside() ? install::identify_parent() : install::identify(state_.pid);
+    if (!identity && state_.inside())
+      identity.error().what = "the state's pid is " + std::to_string(state_.pid) +
+                              ", as in a stage inside the container, but " + identity.error().what;
+    TRY_ASSIGN(identity_, std::move(identity));
+    record_.pid = identity_.pid;
     record_.runtime = abi::to_string(identity_.runtime);
     record_.start_time = identity_.start_time;
     record_.inherited_filters = identity_.inherited;
-    record_.engine = engine_of(state_.pid);
+    record_.engine = engine_of(identity_.pid);
     if (identity_.tracer == 0) return false;
     if (install::traced_by_our_own(identity_, mark_)) return true;
     return failure(Errc::refused, "process " + std::to_string(identity_.pid) + " is already traced by process " +
@@ -121,43 +188,113 @@ class Hook {
                                       ", which is not this hook with this configuration");
   }
 
-  Result<void> cover_exec() const {
+  // true: crun will call this hook again, as createContainer, and that call serves the container.
+  Result<bool> choose_route(bool unconfined) {
+    if (state_.inside()) return false;
+    HandOver next{.obstacle = "the container has no linux.seccomp"};
+    if (identity_.runtime == abi::Runtime::crun && !unconfined)
+      next = hand_over(identity_, state_.id, options_.settings_path);
+    if (next.holds()) return true;
+    if (next.registered) record_.notes.push_back("not by crun's createContainer call: " + next.obstacle);
+    TRY(cover_exec(next.obstacle));
+    return false;
+  }
+
+  Result<void> cover_exec(const std::string& obstacle) const {
     if (settings_.exec == bundle::ExecSessions::accept || observing()) return {};
+    const std::string why = identity_.runtime == abi::Runtime::crun ? " (here: " + obstacle + ")" : "";
     return failure(
         Errc::refused,
         options_.settings_path +
             ": `exec: cover` asks for exec sessions under the merged program, and no hook runs for them: this "
-            "route cannot cover them. podman's precreate hook, crun's createContainer hook and the runtime "
-            "wrapper can; or write `exec: accept`: sessions then run under the runtime's own profile alone");
+            "route cannot cover them. podman's precreate hook, crun's createContainer hook" +
+            why + " and the runtime wrapper can; or write `exec: accept`: sessions then run under the runtime's own " +
+            "profile alone");
   }
 
   Result<void> leave_alone(const char* outcome, std::string cause) {
+    return state_.inside() && registered_outside() ? Result<void>() : end(outcome, std::move(cause));
+  }
+
+  Result<void> end(const char* outcome, std::string cause) {
     record_.outcome = outcome;
     record_.cause = std::move(cause);
     write_record();
     return {};
   }
 
+  // The createRuntime call has said already that it left the container alone: one record a start.
+  bool registered_outside() const {
+    Diagnostics ignored;
+    const auto snapshot = bundle::Snapshot::take(state_.bundle);
+    const auto config = snapshot ? bundle::parse_config(snapshot->bytes(), snapshot->path(), ignored) : reported();
+    return config && is_registered(*config, false, options_.settings_path);
+  }
+
   // From here on a failure is one of ours.
   Result<void> serve(const bundle::Snapshot& snapshot, bundle::Config config, bool unconfined) {
     may_fail_ = observing() || settings_.on_failure == bundle::OnFailure::runtime_profile;
+    std::optional<install::ProgramFile> file;
+    if (state_.inside()) {
+      TRY_ASSIGN(file, program_file(identity_, state_.id, unconfined));
+      TRY_ASSIGN(const bool again, is_written(*file));
+      if (again) return {};
+    }
     const bool no_new_privs = config.no_new_privs;
     PlanInput input{.settings = settings_,
                     .config = std::move(config),
                     .config_path = snapshot.path(),
                     .config_bytes = snapshot.bytes(),
                     .runtime = identity_.runtime,
-                    .unconfined = unconfined};
+                    .unconfined = unconfined,
+                    .flags_fixed = file.has_value()};
     TRY_ASSIGN(std::unique_ptr<Plan> plan, Plan::make(std::move(input), diagnostics_));
     note_warnings(snapshot.path());
     if (!plan->predicted_unmet().empty() && !observing())
       return failure(Errc::refused, plan->predicted_unmet().front());
     record_.milliseconds_hook = monotonic_milliseconds() - start_;
+    if (file) return rewrite(*file, *plan, snapshot);
     TRY_ASSIGN(const pid_t tracer, install::start_tracer(make_job(std::move(plan), no_new_privs, unconfined)));
     may_fail_ = observing();
     Result<void> unchanged = snapshot.unchanged();
     if (!unchanged) stop(tracer);
     return unchanged;
+  }
+
+  // The hook registered twice for this stage: the earlier call signed what it wrote.
+  Result<bool> is_written(const install::ProgramFile& file) const {
+    const std::string author = file.author();
+    if (author.empty() || author == mark_) return !author.empty();
+    return failure(Errc::refused, file.path() + ": written by this hook with another configuration already");
+  }
+
+  Result<void> rewrite(install::ProgramFile& file, Plan& plan, const bundle::Snapshot& snapshot) {
+    TRY_ASSIGN(const install::Attempt attempt, attempt_of(file, plan.predicted_flags()));
+    install::fault_point("file-read");
+    const double start = monotonic_milliseconds();
+    const install::Decision decision = plan.decide(attempt, record_);
+    record_.milliseconds_composing = monotonic_milliseconds() - start;
+    install::fault_point("file-decided");
+    if (decision.kind == install::Decision::Kind::refuse) return failure(Errc::refused, decision.why);
+    if (decision.kind == install::Decision::Kind::let_through)
+      return end(observing() ? "observed" : "let-through", decision.why);
+    const bool could_fail = std::exchange(may_fail_, false);
+    TRY(snapshot.unchanged());
+    TRY(install::still_the_same(identity_));
+    const Result<void> written = file.replace(*decision.program);
+    may_fail_ = could_fail && file.restore().has_value();
+    if (!written) return written;
+    file.sign(mark_);
+    install::fault_point("file-signed");
+    return end("installed", {});
+  }
+
+  static Result<install::Attempt> attempt_of(install::ProgramFile& file, std::uint32_t flags) {
+    install::Attempt attempt;
+    attempt.kind = install::CallKind::install_seccomp;
+    attempt.flags = flags;
+    TRY_ASSIGN(attempt.code, file.read());
+    return attempt;
   }
 
   // A host layer that was read with a warning (a directive or a name that nobody knows) may be weaker than its author
@@ -249,6 +386,7 @@ bool clean_process() {
   for (int fd = 0; fd < 3; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_CLOEXEC) != fd) return false;
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // the container's own limit on file sizes: EFBIG can be reported
   return ::clearenv() == 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// seccompress-hook: an OCI hook for the stages prestart and createRuntime. hooks/README.md says what it does,
-// whom it trusts and what happens when it fails.
+// seccompress-hook: an OCI hook for the stages createRuntime (or prestart) and createContainer. hooks/README.md says
+// what it does, whom it trusts and what happens when it fails.
 #include <getopt.h>
 
 #include <cstdio>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr char kHelp[] =
     "usage: seccompress-hook [--config FILE] < STATE\n"
-    "OCI hook (prestart, createRuntime): the container gets one seccomp program that equals its profile and the\n"
+    "OCI hook (createRuntime or prestart, and createContainer): the container gets one seccomp program that equals its "
+    "profile and the\n"
     "host layers of FILE (default /etc/seccompress/config.yaml). Arguments after the options are ignored.\n";
 
 constexpr option kOptions[] = {

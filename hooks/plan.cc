@@ -11,10 +11,13 @@
 #include <linux/seccomp.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "abi/arch.h"
 #include "abi/call.h"
+#include "create_container.h"
+#include "install/speculation.h"
 #include "layers.h"
 #include "needs.h"
 #include "policy/runtime.h"
@@ -25,6 +28,9 @@ namespace seccompress::hooks {
 namespace {
 
 constexpr char kCrunBpfAnnotation[] = "run.oci.seccomp_bpf_data";
+// crun 1.8.1 seccomp.c: "if no seccomp flag was specified use a sane default".
+constexpr std::uint32_t kCrunFlags = SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+constexpr std::array kCrunListenerAnnotations = {"run.oci.seccomp.receiver", "run.oci.seccomp.plugins"};
 
 policy::Runtime policy_runtime(abi::Runtime runtime) {
   return runtime == abi::Runtime::runc ? policy::Runtime::runc : policy::Runtime::crun;
@@ -77,12 +83,23 @@ Result<std::unique_ptr<Plan>> Plan::make(PlanInput input, Diagnostics& diagnosti
   // crun takes that annotation's program and does not look at linux.seccomp (crun seccomp.c); runc knows no such thing.
   const bool raw =
       plan->input_.runtime == abi::Runtime::crun && plan->input_.config.annotations.contains(kCrunBpfAnnotation);
+  if (raw) plan->predicted_flags_ = kCrunFlags;  // unless linux.seccomp has others
   if (plan->input_.unconfined)
     TRY(plan->compile_host());
   else if (!raw)
     TRY(plan->predict(diagnostics));
-  TRY(plan->one_listener(plan->input_.config.listener_path.empty() ? 0 : SECCOMP_FILTER_FLAG_NEW_LISTENER));
+  plan->predicted_flags_ |= plan->listener_flag();
+  TRY(plan->one_listener(plan->listener_flag()));
   return plan;
+}
+
+// crun sets NEW_LISTENER whenever there is a receiver, runc when a rule notifies (then there is a path).
+std::uint32_t Plan::listener_flag() const {
+  const auto& annotations = input_.config.annotations;
+  const bool annotated = input_.runtime == abi::Runtime::crun &&
+                         std::any_of(kCrunListenerAnnotations.begin(), kCrunListenerAnnotations.end(),
+                                     [&](const char* key) { return annotations.contains(key); });
+  return annotated || !input_.config.listener_path.empty() ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
 }
 
 Result<void> Plan::read_host_layers(Diagnostics& diagnostics) {
@@ -103,6 +120,10 @@ Result<void> Plan::predict(Diagnostics& diagnostics) {
   auto changed = policy::apply_runtime(std::move(*policy), policy_runtime(input_.runtime));
   if (!changed) return failure(changed.error().code, input_.config_path + ": " + changed.error().what);
   layer.content = std::move(*changed);
+  predicted_flags_ = flags_of(layer);
+  // An empty list may count as none or not (its JSON parser decides): what could be weaker is assumed.
+  if (input_.runtime == abi::Runtime::crun && std::get<policy::Policy>(layer.content).flags.empty())
+    predicted_flags_ = kCrunFlags;
   TRY(add_layer(stack_, std::move(layer), options_, diagnostics));
   TRY_ASSIGN(Flat flat, flatten(stack_, options_));
   predicted_.emplace(std::move(flat));
@@ -207,7 +228,12 @@ Result<void> Plan::compose(const install::Attempt& attempt, Record& record, inst
   TRY(stack_.store->status());
   if (order == merge::Order::looser || order == merge::Order::incomparable)
     return failure(Errc::refused, "the merged program would be looser than the runtime's own");
-  decision.flags = merge_flags(attempt.flags, host_flags_, record.notes);
+  if (input_.flags_fixed) {
+    TRY_ASSIGN(decision.flags,
+               fixed_flags(attempt.flags, host_flags_, install::filters_change_speculation, record.notes));
+  } else {
+    decision.flags = merge_flags(attempt.flags, host_flags_, record.notes);
+  }
   record.flags = decision.flags;
   describe(program, record);
   record.unmet_needs = unmet(program.view());

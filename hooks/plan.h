@@ -23,7 +23,8 @@ struct PlanInput {
   std::string config_path;
   std::string config_bytes;
   abi::Runtime runtime = abi::Runtime::runc;
-  bool unconfined = false;  // no linux.seccomp: the host layers alone are the stack
+  bool unconfined = false;   // no linux.seccomp: the host layers alone are the stack
+  bool flags_fixed = false;  // the runtime will install by itself: its flags are what they are
 };
 
 // The merged flags: nothing gets weaker (design section 2). SPEC_ALLOW only when every layer has it (a filter
@@ -45,6 +46,9 @@ class Plan {
   // when all is well or nothing is predicted.
   const std::vector<std::string>& predicted_unmet() const { return predicted_unmet_; }
 
+  // The flags with which the runtime will install, as far as config.json tells.
+  std::uint32_t predicted_flags() const { return predicted_flags_; }
+
  private:
   explicit Plan(PlanInput input);
   Result<void> read_host_layers(Diagnostics& diagnostics);
@@ -54,6 +58,7 @@ class Plan {
   Result<void> compose_host(const install::Attempt& attempt, Record& record, install::Decision& decision);
   Result<void> add_container(const install::Attempt& attempt, Record& record);
   Result<program::VerifiedProgram> one_program();
+  std::uint32_t listener_flag() const;
   Result<void> one_listener(std::uint32_t flags) const;
   void describe(const program::VerifiedProgram& program, Record& record) const;
   std::vector<std::string> unmet(program::CodeView code) const;
@@ -66,6 +71,7 @@ class Plan {
   std::optional<CompiledLayer> profile_;  // what config.json says, with the runtime's own changes
   std::optional<Flat> predicted_;         // host layers and the profile, if there is one
   std::vector<std::string> predicted_unmet_;
+  std::uint32_t predicted_flags_ = 0;
 };
 
 }  // namespace seccompress::hooks

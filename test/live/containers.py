@@ -128,13 +128,14 @@ def skip_unless_possible(runtimes=("runc", "crun")):
 class Start:
     """One `run` (or `create`) of a runtime in the foreground."""
 
-    def __init__(self, world, runtime, container, bundle, verb):
+    def __init__(self, world, runtime, container, bundle, verb, third=None):
         self.world, self.runtime, self.container = world, runtime, container
         self.output = self.error = ""
         self.hook_output = bundle / "hook.err"
         self.process = subprocess.Popen(
-            world.command(runtime) + [verb, "--pid-file", str(bundle / "pid"), container], cwd=bundle, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            world.command(runtime) + ([verb] if isinstance(verb, str) else verb) + ["--pid-file", str(bundle / "pid"), container],
+            cwd=bundle, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, close_fds=third is None,
+            preexec_fn=None if third is None else lambda: (os.dup2(third, 3), os.set_inheritable(3, True)))
         self.pid_file = bundle / "pid"
 
     def read_until(self, line):
@@ -251,12 +252,13 @@ class World:
     def command(self, runtime):
         return [runtime, "--root", str(self.root / f"state-{runtime}")]
 
-    def start(self, runtime, config, verb="run"):
+    def start(self, runtime, config, verb="run", third=None):
+        """third: what the runtime shall have as its descriptor 3."""
         if runtime == "crun" and not isinstance(config, str):
             output = self.root / f"bundle{self.serial + 1}" / "hook.err"
             config = dict(config, annotations={"run.oci.hooks.stderr": str(output), **config.get("annotations", {})})
         bundle = self.bundle(config)
-        start = Start(self, runtime, f"sct-{os.getpid()}-{self.serial}", bundle, verb)
+        start = Start(self, runtime, f"sct-{os.getpid()}-{self.serial}", bundle, verb, third)
         start.bundle = bundle
         self.starts.append(start)
         return start
@@ -292,10 +294,13 @@ class World:
         if start in self.starts:
             self.starts.remove(start)
 
-    def clean_after_case(self):
-        """Removes what a case left; raises when a tracer of ours is still there."""
+    def remove_all(self):
         for start in list(self.starts):
             self.remove(start)
+
+    def clean_after_case(self):
+        """Removes what a case left; raises when a tracer of ours is still there."""
+        self.remove_all()
         left = []
         try:
             wait_for(lambda: not processes_named(self.mark()), "the tracer's end", 5)

@@ -20,8 +20,9 @@ std::string g_pause_at, g_notify;
 
 void notify() {
   const seccompress::UniqueFd fifo(::open(g_notify.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
-  const std::string pid = std::to_string(::getpid());
-  (void)!::write(fifo.get(), pid.data(), pid.size());
+  char pid[32];  // as /proc numbers it: getpid() counts from 1 in a container
+  const ssize_t size = ::readlink("/proc/self", pid, sizeof pid);
+  if (size > 0) (void)!::write(fifo.get(), pid, static_cast<std::size_t>(size));
 }
 }  // namespace
 

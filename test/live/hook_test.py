@@ -46,7 +46,7 @@ def each(*axes):
 
 def expect_merged(start, markers=MARKERS, filters=1):
     facts = start.facts()
-    expect(facts.get("Seccomp_filters") == INHERITED + filters, f"Seccomp_filters is {facts.get('Seccomp_filters')}: {start.output!r}")
+    expect(facts.get("Seccomp_filters") == INHERITED + filters, f"Seccomp_filters is {facts.get('Seccomp_filters')}: {start.output!r} {start.error!r}")
     for call, errno in markers.items():
         expect(facts.get(call) == errno, f"{call} gave {facts.get(call)}, not {errno}: {start.output!r}")
 
