@@ -20,8 +20,12 @@ namespace seccompress::emit {
 namespace {
 
 constexpr std::size_t kLongLine = 512;
-// What an instruction is worth in tests executed per call.
-constexpr double size_cost(Search kind) { return kind == Search::fast ? 0.01 : 0.3; }
+// What an instruction is worth in tests executed per call. A search of a few ranges has no room to save.
+constexpr std::size_t kFew = 10;
+constexpr double size_cost(Search kind, std::size_t ranges) {
+  if (ranges <= kFew) return 1e-4;
+  return kind == Search::fast ? 0.05 : 0.3;
+}
 
 // Step 2: the parts of the line's tree that are lighter than `light`, and the single ranges of heavier chains.
 class Coarsening {
@@ -50,15 +54,24 @@ class Coarsening {
   std::vector<Bounds> parts_;
 };
 
-Ranges coarse(CodeGraph& graph, const Line& line) {
+// A line whose light parts are one range each; what it costs to search within them.
+struct Coarse {
+  Ranges ranges;
+  double inner_cost = 0;
+};
+
+Coarse coarse(CodeGraph& graph, const Line& line) {
   const double whole = line.weight(0, line.ranges().size() - 1);
   for (double light = whole / 256;; light *= 1.5) {
     const auto parts = Coarsening(line, light).run();
     if (parts.size() > HotLine::kMaxRanges) continue;
-    Ranges ranges;
-    for (const auto& [i, j] : parts)
-      ranges.push_back({line.ranges()[i].first, line.ranges()[j].last, line.emit(graph, i, j), line.weight(i, j)});
-    return ranges;
+    Coarse found;
+    for (const auto& [i, j] : parts) {
+      found.ranges.push_back(
+          {line.ranges()[i].first, line.ranges()[j].last, line.emit(graph, i, j), line.weight(i, j)});
+      found.inner_cost += line.cost(i, j);
+    }
+    return found;
   }
 }
 
@@ -70,28 +83,38 @@ std::size_t middle(const Ranges& ranges) {
   return at + 1;
 }
 
-OpId build(CodeGraph& graph, Ranges ranges, double size_cost, Search kind) {
+Found hot_search(CodeGraph& graph, Coarse line, double size_cost) {
+  const HotLine search(std::move(line.ranges), size_cost);
+  return {search.emit(graph), search.cost() + line.inner_cost};
+}
+
+Found build(CodeGraph& graph, Ranges ranges, double size_cost, Search kind) {
   join_equal_neighbours(ranges);
-  if (ranges.size() == 1) return ranges.front().exit;
   const std::size_t n = ranges.size();
-  if (kind == Search::small && n <= kLongLine) return Line(std::move(ranges), size_cost).emit(graph, 0, n - 1);
-  if (n <= HotLine::kMaxRanges) return HotLine(std::move(ranges), size_cost).emit(graph);
-  if (n <= kLongLine) return HotLine(coarse(graph, Line(std::move(ranges), size_cost)), size_cost).emit(graph);
+  if (n == 1) return {ranges.front().exit, 0};
+  if (kind == Search::fast && n <= HotLine::kMaxRanges) return hot_search(graph, {std::move(ranges)}, size_cost);
+  if (n <= kLongLine) {
+    const Line line(std::move(ranges), size_cost);
+    if (kind == Search::small) return {line.emit(graph, 0, n - 1), line.cost(0, n - 1)};
+    return hot_search(graph, coarse(graph, line), size_cost);
+  }
+  const double weight = weight_of(ranges);
   const auto upper = ranges.begin() + static_cast<std::ptrdiff_t>(middle(ranges));
   const std::uint32_t bound = upper->first;
-  const OpId low = build(graph, Ranges(ranges.begin(), upper), size_cost, kind);
-  const OpId high = build(graph, Ranges(upper, ranges.end()), size_cost, kind);
-  return at_least(graph, bound, high, low, 0.5);
+  const Found low = build(graph, Ranges(ranges.begin(), upper), size_cost, kind);
+  const Found high = build(graph, Ranges(upper, ranges.end()), size_cost, kind);
+  return {at_least(graph, bound, high.root, low.root, 0.5), weight + size_cost + low.cost + high.cost};
 }
 
 }  // namespace
 
-OpId dispatch(CodeGraph& graph, Ranges ranges, Search kind) {
+Found dispatch(CodeGraph& graph, Ranges ranges, Search kind) {
   // A floor for every range, so that rare ones are still found by halving.
   const double floor = (weight_of(ranges) + 1e-9) * 1e-3 / static_cast<double>(ranges.size());
   for (Range& range : ranges) range.weight += floor;
   const double total = weight_of(ranges);
-  return build(graph, std::move(ranges), total * size_cost(kind), kind);
+  const double cost = size_cost(kind, ranges.size());
+  return build(graph, std::move(ranges), total * cost, kind);
 }
 
 }  // namespace seccompress::emit

@@ -40,6 +40,10 @@ constexpr std::size_t kPlainArgument = 24;   // likewise of an argument word
 constexpr std::size_t kMaxRanges = 2 * program::kMaxInstructions;  // a lone value takes one instruction
 constexpr std::size_t kManyRanges = 256;
 constexpr std::size_t kFewExits = 8;  // beyond that no mask is looked for
+// Neighbouring numbers with one search: how often calls pass the tests that agree, and what these then cost more.
+constexpr double kOthersShare = 0.2;
+constexpr double kToldApart = 2 * kOthersShare;
+constexpr double kLighter = 1.0 / 16;  // of the heavier one: below that it gains nothing from being found with it
 constexpr std::uint32_t kWholeWord = 0xffffffffU;
 
 // What A holds when code starts: (word & mask), or nothing of use.
@@ -124,8 +128,71 @@ class Compiler {
       if (word == abi::kArch && first == pieces[i].last) enter(first);
       ranges[i].exit = compile(pieces[i].node, {true, word, mask});
     }
-    if (word == abi::kNr && mask == kWholeWord) return dispatch_numbers(graph_, std::move(ranges), kind_);
-    return dispatch(graph_, std::move(ranges), kind_);
+    if (word == abi::kNr && mask == kWholeWord) return search_numbers(pieces, std::move(ranges));
+    return dispatch(graph_, std::move(ranges), kind_).root;
+  }
+
+  // ---- Neighbours that agree mostly ----------------------------------------------------------------------
+
+  // Two neighbouring numbers whose argument tests agree for most values are found as one range, and told apart
+  // only for the other values: mmap and mprotect, where only PROT_EXEC is of interest. Done where it is cheaper.
+  OpId search_numbers(const std::vector<Piece>& pieces, std::vector<Range> ranges) {
+    Found best = dispatch_numbers(graph_, ranges, kind_);
+    for (std::size_t i = 0; kind_ == Search::fast && i + 1 < ranges.size(); ++i) {
+      const Node a = pieces[i].node, b = pieces[i + 1].node;
+      const double lighter = std::min(ranges[i].weight, ranges[i + 1].weight);
+      if (lighter < kLighter * ranges[i].weight || lighter < kLighter * ranges[i + 1].weight) continue;
+      if (agreeing_bits(a, b) == 0) continue;
+      std::vector<Range> joined = ranges;
+      const abi::Word word = diagram::word_at(store_.level(a) / 4);
+      joined[i].exit = joined[i + 1].exit = graph_.load(word, test_both(a, b, word, joined[i + 1].first));
+      const Found found = dispatch_numbers(graph_, joined, kind_);
+      const double told_apart = kToldApart * (ranges[i].weight + ranges[i + 1].weight);
+      if (found.cost + told_apart >= best.cost) continue;
+      best = {found.root, found.cost + told_apart};
+      ranges = std::move(joined);
+    }
+    return best.root;
+  }
+
+  // The fewest bits of the first word that both test which, all clear, leave one function; 0: there are none.
+  std::uint32_t agreeing_bits(Node a, Node b) {
+    if (store_.is_terminal(a) || store_.is_terminal(b) || store_.level(a) / 4 != store_.level(b) / 4) return 0;
+    const abi::Word word = diagram::word_at(store_.level(a) / 4);
+    std::uint32_t bits = support_of(store_, a, word) | support_of(store_, b, word);
+    const Node common = store_.cofactor(a, word, bits, 0);
+    const auto agree = [&](std::uint32_t clear) {
+      return store_.cofactor(a, word, clear, 0) == common && store_.cofactor(b, word, clear, 0) == common;
+    };
+    if (bits == kWholeWord || !agree(bits)) return 0;
+    for (std::uint32_t bit = 1; bit != 0; bit <<= 1U)
+      if ((bits & bit) != 0 && agree(bits & ~bit)) bits &= ~bit;
+    return bits;
+  }
+
+  // A holds `word` of a call whose number is below `second` (then it goes on as a) or not (as b).
+  OpId test_both(Node a, Node b, abi::Word word, std::uint32_t second) {
+    if (a == b) return compile(a, {true, word, kWholeWord});
+    if (const std::uint32_t bits = agreeing_bits(a, b); bits != 0) {
+      const OpId same = compile(store_.cofactor(a, word, bits, 0), {true, word, kWholeWord});
+      const OpId others = std::has_single_bit(bits) ? test_both(store_.cofactor(a, word, bits, bits),
+                                                                store_.cofactor(b, word, bits, bits), word, second)
+                                                    : tell_apart(a, b, second);
+      return graph_.jump(BPF_JSET, bits, others, same, kOthersShare);
+    }
+    const std::uint32_t support = support_of(store_, a, word) | support_of(store_, b, word);
+    for (std::uint32_t rest = support; rest != 0; rest &= rest - 1) {
+      const std::uint32_t bit = rest & ~(rest - 1);
+      const Node same = store_.cofactor(a, word, bit, bit);
+      if (same != store_.cofactor(b, word, bit, bit)) continue;
+      const Node x = store_.cofactor(a, word, bit, 0), y = store_.cofactor(b, word, bit, 0);
+      return graph_.jump(BPF_JSET, bit, compile(same, {true, word, kWholeWord}), test_both(x, y, word, second), 0.5);
+    }
+    return tell_apart(a, b, second);
+  }
+
+  OpId tell_apart(Node a, Node b, std::uint32_t second) {
+    return graph_.load(abi::kNr, graph_.jump(BPF_JGE, second, compile(b, {}), compile(a, {}), 0.5));
   }
 
   // The first byte that the node tests; lower bytes become tests of their own.

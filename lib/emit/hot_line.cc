@@ -13,6 +13,8 @@ namespace seccompress::emit {
 HotLine::HotLine(Ranges ranges, double size_cost) : ranges_(std::move(ranges)), size_cost_(size_cost) {
   const std::size_t n = ranges_.size();
   CHECK(n > 0 && n <= kMaxRanges);
+  first_wide_ = n;
+  while (first_wide_ > 0 && wide_split(ranges_[first_wide_ - 1].first) > 0) --first_wide_;
   below_.assign(n + 1, 0.0);
   for (std::size_t i = 0; i < n; ++i) below_[i + 1] = below_[i] + ranges_[i].weight;
   for (std::size_t i = 0; i < n; ++i)
@@ -72,10 +74,12 @@ HotLine::Best HotLine::solve(std::size_t i, std::size_t j, std::size_t h, const 
 }
 
 void HotLine::try_splits(Best& best_move, std::size_t i, std::size_t j, std::size_t h, Places gone, double test) const {
-  const auto cost = static_cast<float>(test);
+  // Bounds above 2^31 are all in the upper part of the line.
+  const auto narrow = static_cast<float>(test), wide = static_cast<float>(test + test - size_cost_);
   std::size_t lower_holes = 0;
   for (std::size_t k = i; k < j; ++k) {
     lower_holes += (gone >> k) & 1U;
+    const float cost = k + 1 < first_wide_ ? narrow : wide;
     const float sum = cost + best(i, k)[lower_holes].cost + best(k + 1, j)[h - lower_holes].cost;
     if (sum < best_move.cost) {
       best_move.cost = sum;

@@ -20,6 +20,7 @@ class HotLine {
 
   HotLine(Ranges ranges, double size_cost);
   OpId emit(CodeGraph& graph) const { return emit(graph, 0, ranges_.size() - 1, 0); }
+  double cost() const { return static_cast<double>(best(0, ranges_.size() - 1)[0].cost); }
 
  private:
   using Places = std::uint64_t;  // a set of ranges, bit by bit
@@ -57,6 +58,7 @@ class HotLine {
 
   Ranges ranges_;
   double size_cost_;
+  std::size_t first_wide_ = 0;         // from this range on, splits compare with a wide constant
   std::vector<double> below_;          // weight of the ranges before
   std::vector<std::uint8_t> singles_;  // all of them, heaviest first
   std::vector<Best> best_;

@@ -23,7 +23,7 @@ namespace seccompress::emit {
 namespace {
 
 constexpr std::uint32_t kReach = 255;          // jt and jf are 8 bits
-constexpr double kWorthAnInstruction = 0.004;  // executed instructions saved per run of the program
+constexpr double kWorthAnInstruction = 0.001;  // executed instructions saved per run of the program
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
 class Writer {

@@ -21,7 +21,8 @@ void Line::solve(std::size_t i, std::size_t j, double size_cost) {
   Best best{std::numeric_limits<float>::infinity(), 0, false, false};
   const std::size_t last = std::min<std::size_t>(at(i + 1, j).split, j - 1);
   for (std::size_t k = std::min<std::size_t>(at(i, j - 1).split, last); k <= last; ++k) {
-    const float cost = at(i, k).cost + at(k + 1, j).cost;
+    const auto extra = static_cast<float>(weight(i, j) * wide_split(ranges_[k + 1].first));
+    const float cost = at(i, k).cost + at(k + 1, j).cost + extra;
     if (cost < best.cost) best = {cost, static_cast<std::uint16_t>(k), false, false};
   }
   best.cost += static_cast<float>(weight(i, j) + size_cost);

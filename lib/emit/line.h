@@ -18,6 +18,7 @@ class Line {
 
   const Ranges& ranges() const { return ranges_; }
   double weight(std::size_t i, std::size_t j) const { return below_[j + 1] - below_[i]; }
+  double cost(std::size_t i, std::size_t j) const { return static_cast<double>(at(i, j).cost); }
   std::size_t split(std::size_t i, std::size_t j) const { return at(i, j).split; }  // last of the lower part
   bool is_chain(std::size_t i, std::size_t j) const { return at(i, j).chain; }
   OpId emit(CodeGraph& graph, std::size_t i, std::size_t j) const;

@@ -93,17 +93,17 @@ OpId with_high_numbers(CodeGraph& graph, OpId search, OpId high) {
 
 }  // namespace
 
-OpId dispatch_numbers(CodeGraph& graph, Ranges ranges, Search kind) {
+Found dispatch_numbers(CodeGraph& graph, Ranges ranges, Search kind) {
   Ranges low = cut(ranges, 0, kBit - 1);
   const Ranges high = cut(ranges, kBit, 0xffffffffU);
   const std::size_t different = X32Half(low, high, ~OpId{0}).take().size();
   if (high.size() <= different + kTwice) return dispatch(graph, std::move(ranges), kind);
   const Ranges native_half = low;
   low.back().last = 0xffffffffU;
-  const OpId native = dispatch(graph, std::move(low), kind);
-  const OpId masked = graph.mask(~kBit, native);
-  const OpId x32 = dispatch(graph, X32Half(native_half, high, masked).take(), Search::small);
-  return with_high_numbers(graph, native, x32);
+  const Found native = dispatch(graph, std::move(low), kind);
+  const OpId masked = graph.mask(~kBit, native.root);
+  const Found x32 = dispatch(graph, X32Half(native_half, high, masked).take(), Search::small);
+  return {with_high_numbers(graph, native.root, x32.root), native.cost};
 }
 
 }  // namespace seccompress::emit

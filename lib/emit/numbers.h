@@ -9,7 +9,7 @@
 
 namespace seccompress::emit {
 
-// ranges: ascending, covering all 2^32 values of nr. The x32 half is always small.
-OpId dispatch_numbers(CodeGraph& graph, Ranges ranges, Search kind);
+// ranges: ascending, covering all 2^32 values of nr. The x32 half is always small; the cost is the native half's.
+Found dispatch_numbers(CodeGraph& graph, Ranges ranges, Search kind);
 
 }  // namespace seccompress::emit

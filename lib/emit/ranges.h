@@ -49,6 +49,7 @@ OpId emit_chain(CodeGraph& graph, const Part& part, const Chain& chain);
 
 // A constant with bit 31 costs a converted instruction of its own (it would be sign extended).
 constexpr double wide(std::uint32_t constant) { return constant >> 31 != 0 ? 1.0 : 0.0; }
+constexpr double wide_split(std::uint32_t bound) { return bound == 0x80000000U ? 0.0 : wide(bound); }  // see at_least
 constexpr double share(double part, double whole) { return whole > 0 ? std::min(part / whole, 1.0) : 0.5; }
 
 }  // namespace seccompress::emit
