@@ -3,9 +3,10 @@
 // fixed_flags.
 // Method. Registered for both stages, the hook runs twice, and exactly one of the calls serves. Under crun the first
 // one (createRuntime) leaves the container to the second one when that can do it, on evidence that only root can have
-// written: crun's own copy of the configuration it runs, beside the program file (crun 1.8.1 container.c writes it to
-// its state folder before it forks init). The bundle's config.json is no evidence. Otherwise the first call takes the
-// ptrace route, and the second one recognises its tracer (install/identity.h).
+// written: the bundle's config.json, where every component of the path is root's, and crun's own copy of what it runs,
+// beside the program file, the same bytes. (crun 1.8.1 reads config.json once to run it and again to copy it: without
+// the first condition somebody could change it in between; without the second it could be `--config` of another file.)
+// Otherwise the first call takes the ptrace route, and the second one recognises its tracer (install/identity.h).
 // Weakness: a crun whose cache of programs (since 1.7, when built with it) is empty links the very first program into
 // it between the two calls; the second one then refuses that start.
 #include "create_container.h"
@@ -54,11 +55,15 @@ Result<void> check_trust(const install::ProgramFile& file) {
   return failure(Errc::refused, file.path() + ": is not the file that init has open");
 }
 
-Result<bundle::Config> runtimes_config(const install::ProgramFile& file) {
+// What crun runs.
+Result<bundle::Config> runtimes_config(const install::ProgramFile& file, const std::string& bundle) {
   Diagnostics ignored;
-  const std::string path = folder_of(file.path()) + "/config.json";
-  TRY_ASSIGN(const bundle::TrustedFile copy, bundle::read_trusted_file(path, read::kMaxInputBytes));
-  return bundle::parse_config(copy.bytes, path, ignored);
+  const std::string path = bundle + "/config.json";
+  TRY_ASSIGN(const bundle::TrustedFile config, bundle::read_trusted_file(path, read::kMaxInputBytes));
+  TRY_ASSIGN(const bundle::TrustedFile copy,
+             bundle::read_trusted_file(folder_of(file.path()) + "/config.json", read::kMaxInputBytes));
+  if (copy.bytes != config.bytes) return failure(Errc::refused, path + ": is not what crun runs");
+  return bundle::parse_config(config.bytes, path, ignored);
 }
 
 bool has_cache(const install::ProgramFile& file) {
@@ -90,16 +95,17 @@ bool is_registered(const bundle::Config& config, bool inside, const std::string&
   });
 }
 
-HandOver hand_over(const install::Identity& init, const std::string& container, const std::string& settings_path) {
-  const auto file = install::ProgramFile::find(init, container);
+HandOver hand_over(const install::Identity& init, const bundle::State& state, const std::string& settings_path) {
+  const auto file = install::ProgramFile::find(init, state.id);
   if (!file) return {.obstacle = to_string(file.error())};
   if (!*file) return {.obstacle = "init has no program file open"};
   const Result<void> trusted = check_trust(**file);
   if (!trusted) return {.obstacle = to_string(trusted.error())};
-  const Result<bundle::Config> config = runtimes_config(**file);
+  const Result<bundle::Config> config = runtimes_config(**file, state.bundle);
   if (!config) return {.obstacle = to_string(config.error())};
-  if (!is_registered(*config, true, settings_path)) return {.obstacle = "the hook is not registered for that stage"};
-  return {.registered = true, .obstacle = obstacle_to(init, **file)};
+  if (!is_registered(*config, true, settings_path))
+    return {.obstacle = "the hook is not registered for that stage", .registered = false};
+  return {.obstacle = obstacle_to(init, **file)};
 }
 
 Result<install::ProgramFile> program_file(const install::Identity& init, const std::string& container,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bundle/config.h"
+#include "bundle/state.h"
 #include "install/identity.h"
 #include "install/program_file.h"
 
@@ -19,11 +20,10 @@ bool is_registered(const bundle::Config& config, bool inside, const std::string&
 
 // For the createRuntime call under crun: does the createContainer call that follows serve this container?
 struct HandOver {
-  bool registered = false;  // crun will make that call
-  std::string obstacle;     // and it could not serve: why; "" when it can
-  bool holds() const { return registered && obstacle.empty(); }
+  std::string obstacle;    // "" when it does
+  bool registered = true;  // false: and nobody expects it to
 };
-HandOver hand_over(const install::Identity& init, const std::string& container, const std::string& settings_path);
+HandOver hand_over(const install::Identity& init, const bundle::State& state, const std::string& settings_path);
 
 // For the createContainer call: the file to rewrite. Errors say what to register instead.
 Result<install::ProgramFile> program_file(const install::Identity& init, const std::string& container, bool unconfined);

@@ -191,10 +191,10 @@ class Hook {
   // true: crun will call this hook again, as createContainer, and that call serves the container.
   Result<bool> choose_route(bool unconfined) {
     if (state_.inside()) return false;
-    HandOver next{.obstacle = "the container has no linux.seccomp"};
+    HandOver next{.obstacle = "the container has no linux.seccomp", .registered = false};
     if (identity_.runtime == abi::Runtime::crun && !unconfined)
-      next = hand_over(identity_, state_.id, options_.settings_path);
-    if (next.holds()) return true;
+      next = hand_over(identity_, state_, options_.settings_path);
+    if (next.obstacle.empty()) return true;
     if (next.registered) record_.notes.push_back("not by crun's createContainer call: " + next.obstacle);
     TRY(cover_exec(next.obstacle));
     return false;

@@ -170,7 +170,7 @@ def needed_calls_are_looked_at_before(nnp, world):
 
 def mismatching_start(nnp, world):
     edit = f"sed -i 's/: 98/: 93/' {world.root}/bundle{world.serial + 1}/config.json"
-    hooks = {"createRuntime": [script(world, "edit.sh", edit), world.hook()], "createContainer": [world.hook()]}
+    hooks = {"createRuntime": [world.hook()], "createContainer": [script(world, "edit.sh", edit), world.hook()]}
     return world.run("crun", world.config(nnp, stages=hooks))
 
 
@@ -418,6 +418,14 @@ def the_bundle_s_configuration_is_no_evidence_of_a_registration(world):
     one_record(world, "installed", route="ptrace-hook")
 
 
+@each((("writable by others", "chmod 666 {}/config.json"), ("another's", "chown 65534 {}/config.json"), ("in an open folder", "chmod 777 {}")))
+def nothing_is_left_to_the_second_call_on_the_word_of_a_configuration(fault, world):
+    loosen = script(world, "loosen.sh", fault[1].format(f"{world.root}/bundle{world.serial + 1}"))
+    hooks = {"createRuntime": [loosen, world.hook()], "createContainer": [world.hook()]}
+    expect_merged(world.run("crun", world.config(False, stages=hooks)))
+    one_record(world, "installed", route="ptrace-hook")
+
+
 @each()
 def called_by_anything_but_init_it_refuses(world):
     shell = {"path": "/bin/sh", "args": ["sh", "-c", " ".join(world.hook()["args"]) + " && true"]}
@@ -631,6 +639,28 @@ def a_file_system_that_answers(fault, on_failure, world):
     else:
         expect_merged(start, {"uname": 99, "umask": 0, "acct": 1})
         one_record(world, "let-through", "seccomp.bpf")
+    return None
+
+
+@each(("pidfd_open EPERM 1+", "getdents64 EACCES 1", "brk,mmap ENOMEM 6+", "readlink EACCES 1+"))
+def a_kernel_that_answers(fault, world):
+    if shutil.which("strace") is None:
+        return "no strace"
+    call, error, when = fault.split()
+    cover(world)
+    expect_refused(world.run("crun", world.config(True, stages=stages(world, hook=injected(world, call, "error=" + error, when)))))
+    return None
+
+
+@each()
+def a_file_system_without_trusted_attributes_is_served_all_the_same(world):
+    if shutil.which("strace") is None:
+        return "no strace"
+    cover(world)
+    hook = injected(world, "fsetxattr", "error=EOPNOTSUPP", 1)
+    expect_merged(world.run("crun", world.config(True, stages={"createContainer": [hook, world.hook()]})))
+    record = expect_record(world, "installed")
+    expect(len(world.records()) == 2 and record["mismatch"], "nobody signed, and the second call did not merge again")
     return None
 
 
