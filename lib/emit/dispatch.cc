@@ -23,7 +23,7 @@ constexpr std::size_t kLongLine = 512;
 // What an instruction is worth in tests executed per call. A search of a few ranges has no room to save.
 constexpr std::size_t kFew = 10;
 constexpr double size_cost(Search kind, std::size_t ranges) {
-  if (ranges <= kFew) return 1e-4;
+  if (ranges <= kFew) return 1e-5;
   return kind == Search::fast ? 0.05 : 0.3;
 }
 
@@ -110,7 +110,7 @@ Found build(CodeGraph& graph, Ranges ranges, double size_cost, Search kind) {
 
 Found dispatch(CodeGraph& graph, Ranges ranges, Search kind) {
   // A floor for every range, so that rare ones are still found by halving.
-  const double floor = (weight_of(ranges) + 1e-9) * 1e-3 / static_cast<double>(ranges.size());
+  const double floor = (weight_of(ranges) + 1e-9) * 1e-4 / static_cast<double>(ranges.size());
   for (Range& range : ranges) range.weight += floor;
   const double total = weight_of(ranges);
   const double cost = size_cost(kind, ranges.size());
