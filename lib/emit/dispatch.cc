@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kLongLine = 512;
 // What an instruction is worth in tests executed per call. A search of a few ranges has no room to save.
-constexpr std::size_t kFew = 10;
+constexpr std::size_t kFew = 10, kRoomy = 100;
 constexpr double size_cost(Search kind, std::size_t ranges) {
   if (ranges <= kFew) return 1e-5;
   return kind == Search::fast ? 0.05 : 0.3;
@@ -106,11 +106,17 @@ Found build(CodeGraph& graph, Ranges ranges, double size_cost, Search kind) {
   return {at_least(graph, bound, high.root, low.root, 0.5), weight + size_cost + low.cost + high.cost};
 }
 
+// A floor of weight for every range, so that rare ones are still found by halving: this share of the whole in all.
+// Searches that are neither short nor long have room for it: there no call is found later than in an unweighted tree.
+double floor_share(Search kind, std::size_t ranges) {
+  return kind == Search::fast && ranges > kFew && ranges <= kRoomy ? 0.05 : 1e-4;
+}
+
 }  // namespace
 
 Found dispatch(CodeGraph& graph, Ranges ranges, Search kind) {
-  // A floor for every range, so that rare ones are still found by halving.
-  const double floor = (weight_of(ranges) + 1e-9) * 1e-4 / static_cast<double>(ranges.size());
+  const double floor =
+      (weight_of(ranges) + 1e-9) * floor_share(kind, ranges.size()) / static_cast<double>(ranges.size());
   for (Range& range : ranges) range.weight += floor;
   const double total = weight_of(ranges);
   const double cost = size_cost(kind, ranges.size());

@@ -15,6 +15,7 @@
 // Weakness: words are tested in one fixed order (high word before low word).
 #include "emit/emit.h"
 
+#include <algorithm>
 #include <bit>
 #include <unordered_map>
 
@@ -39,7 +40,8 @@ constexpr std::size_t kPlainNumbers = 1024;  // ranges of nr or arch that a sear
 constexpr std::size_t kPlainArgument = 24;   // likewise of an argument word
 constexpr std::size_t kMaxRanges = 2 * program::kMaxInstructions;  // a lone value takes one instruction
 constexpr std::size_t kManyRanges = 256;
-constexpr std::size_t kFewExits = 8;  // beyond that no mask is looked for
+constexpr std::size_t kSmallSet = 64;  // values
+constexpr std::size_t kFewExits = 8;   // beyond that no mask is looked for
 // Neighbouring numbers with one search: how often calls pass the tests that agree, and what these then cost more.
 constexpr double kOthersShare = 0.2;
 constexpr double kToldApart = 2 * kOthersShare;
@@ -92,6 +94,8 @@ class Compiler {
     if (exits.size() > kFewExits) return search_or_split(node, word);
     const ExitValues* cube = best_cube(exits);
     if (cube != nullptr && (test_length(*cube) == 1 || exits.size() == 2)) return test_cube(node, word, *cube, exits);
+    if (const std::uint32_t mask = mask_of_zero(node, word, exits); mask != 0)
+      return test_zero(node, word, mask, exits);
     if (plain) return search(*plain, word, kWholeWord);
     const std::uint32_t support = support_of(store_, node, word);
     const auto masked = ranges_of(store_, node, word, support, is_number ? kPlainNumbers : kPlainArgument);
@@ -294,6 +298,26 @@ class Compiler {
 
   OpId test_cube(Node node, abi::Word word, const ExitValues& cube, const std::vector<ExitValues>& exits) {
     return test_mask(word, cube, cube.exit, without(node, word, cube, exits));
+  }
+
+  // The mask under which 0 and at least three more values of a small set are 0; 0: there is none. Personality's
+  // {0, 8, 0x20000, 0x20008, 0xffffffff} is such a set.
+  std::uint32_t mask_of_zero(Node node, abi::Word word, const std::vector<ExitValues>& exits) {
+    const Node zero = store_.cofactor(node, word, kWholeWord, 0);
+    const auto small = [&](const ExitValues& exit) { return exit.exit == zero && exit.count <= kSmallSet; };
+    if (exits.size() != 2 || std::ranges::none_of(exits, small)) return 0;
+    std::uint32_t free_bits = 0;
+    for (std::uint32_t bit = 1; bit != 0; bit <<= 1U)
+      if (store_.cofactor(node, word, ~(free_bits | bit), 0) == zero) free_bits |= bit;
+    return std::popcount(free_bits) >= 2 ? ~free_bits : 0;
+  }
+
+  OpId test_zero(Node node, abi::Word word, std::uint32_t mask, const std::vector<ExitValues>& exits) {
+    const Node inside = store_.cofactor(node, word, kWholeWord, 0);
+    const Node other = exits[0].exit == inside ? exits[1].exit : exits[0].exit;
+    const Node outside = store_.test(word, mask, diagram::Compare::eq, 0, other, node);
+    const Holding holding{true, word, kWholeWord};
+    return graph_.jump(BPF_JSET, mask, compile(outside, holding), compile(inside, holding), 0.5);
   }
 
   // An exit of two whose values share some bits: one test and the other exit is decided outside of them.

@@ -9,8 +9,14 @@
 namespace seccompress::test {
 
 enum class LibseccompFailure { refused, hung };
+// list: the numbers one after the other (its default); tree: SCMP_FLTATR_CTL_OPTIMIZE 2, which runc asks for from 1.2
+// on.
+enum class LibseccompShape { list, tree };
 // refused: libseccomp (or the exec of the child) said no; hung: killed after `seconds` of CPU time.
 tl::expected<program::Code, LibseccompFailure> build_with_libseccomp(const policy::Policy& policy,
-                                                                     unsigned seconds = 10);
+                                                                     unsigned seconds = 10,
+                                                                     LibseccompShape shape = LibseccompShape::list);
+// CPU time of building and exporting it, in microseconds, as the child measured it.
+tl::expected<double, LibseccompFailure> time_libseccomp(const policy::Policy& policy, LibseccompShape shape);
 
 }  // namespace seccompress::test
