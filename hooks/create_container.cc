@@ -38,11 +38,13 @@ std::string folder_of(const std::string& path) { return path.substr(0, path.rfin
 std::string configuration_of(const std::vector<std::string>& args) {
   std::string path = bundle::kSettingsPath;
   for (std::size_t i = 1; i < args.size(); ++i) {
-    if (args[i] == "--config" && i + 1 < args.size())
+    if (args[i] == "--receipts")
+      ++i;  // the next word is its value, whatever that looks like
+    else if (args[i] == "--config" && i + 1 < args.size())
       path = args[++i];
     else if (args[i].starts_with("--config="))
       path = args[i].substr(args[i].find('=') + 1);
-    else if (args[i].starts_with("--c"))
+    else if (args[i].starts_with("--c") || (args[i].starts_with("--r") && !args[i].starts_with("--receipts=")))
       return {};
   }
   return path;

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -117,6 +118,7 @@ class Hook {
     TRY_ASSIGN(const bundle::TrustedFile file,
                bundle::read_trusted_file(options_.settings_path, bundle::kMaxSettingsBytes));
     TRY_ASSIGN(settings_, bundle::parse_settings(file.bytes, options_.settings_path, diagnostics_));
+    settings_sha256_ = sha256(file.bytes);
     may_fail_ = observing();  // whatever is wrong with a container is then only said
     mark_ = kMarkBegin + sha256(options_.settings_path + '\0' + file.bytes).substr(0, 10);
     if (settings_.log.empty()) return {};
@@ -246,9 +248,14 @@ class Hook {
                     .config_path = snapshot.path(),
                     .config_bytes = snapshot.bytes(),
                     .runtime = identity_.runtime,
+                    .prepared = {},
                     .unconfined = unconfined,
                     .flags_fixed = file.has_value()};
-    TRY_ASSIGN(std::unique_ptr<Plan> plan, Plan::make(std::move(input), diagnostics_));
+    TRY_ASSIGN(input.prepared, find_prepared(options_.settings_path, settings_sha256_,
+                                             receipt::Cache(options_.receipts), record_.notes));
+    record_.prepared = input.prepared.has_value();
+    if (input.prepared) note_all(input.prepared->warnings);
+    TRY_ASSIGN(std::unique_ptr<Plan> plan, make_plan(std::move(input)));
     note_warnings(snapshot.path());
     if (!plan->predicted_unmet().empty() && !observing())
       return failure(Errc::refused, plan->predicted_unmet().front());
@@ -300,11 +307,30 @@ class Hook {
   // A host layer that was read with a warning (a directive or a name that nobody knows) may be weaker than its author
   // believes: the record says so.
   void note_warnings(const std::string& config_path) {
-    for (const Diagnostic& diagnostic : diagnostics_.all()) {
-      if (diagnostic.severity != Severity::warning || diagnostic.where.file == config_path) continue;
-      if (record_.notes.size() == kMaxNotes) break;
-      record_.notes.push_back(to_string(diagnostic));
+    std::vector<std::string> warnings;
+    for (const Diagnostic& diagnostic : diagnostics_.all())
+      if (diagnostic.severity == Severity::warning && diagnostic.where.file != config_path)
+        warnings.push_back(to_string(diagnostic));
+    note_all(warnings);
+  }
+
+  void note_all(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      if (record_.notes.size() == kMaxNotes) return;
+      if (std::find(record_.notes.begin(), record_.notes.end(), text) == record_.notes.end())
+        record_.notes.push_back(text);
     }
+  }
+
+  // A refusal has to name layer and rule, which one prepared program cannot: then the layers themselves are read.
+  Result<std::unique_ptr<Plan>> make_plan(PlanInput input) {
+    PlanInput plain = input;
+    const bool prepared = input.prepared.has_value();
+    TRY_ASSIGN(std::unique_ptr<Plan> plan, Plan::make(std::move(input), diagnostics_));
+    if (!prepared || plan->predicted_unmet().empty()) return plan;
+    record_.prepared = false;
+    plain.prepared.reset();
+    return Plan::make(std::move(plain), diagnostics_);
   }
 
   install::Job make_job(std::shared_ptr<Plan> plan, bool no_new_privs, bool unconfined) {
@@ -375,7 +401,7 @@ class Hook {
   bundle::Settings settings_;
   bundle::State state_;
   install::Identity identity_;
-  std::string mark_;
+  std::string mark_, settings_sha256_;
   bool may_fail_ = false;
 };
 

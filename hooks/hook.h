@@ -4,11 +4,13 @@
 #include <string>
 
 #include "bundle/settings.h"
+#include "receipt/cache.h"
 
 namespace seccompress::hooks {
 
 struct Options {
   std::string settings_path = bundle::kSettingsPath;
+  std::string receipts = receipt::kCacheFolder;
 };
 
 // The whole hook: reads the State JSON from stdin and returns the exit status: 0, and the container goes on under

@@ -24,8 +24,8 @@ std::string names_hash(const std::vector<std::string>& names) {
 bool is_gone(const Error& error) { return error.code == std::errc::no_such_file_or_directory; }
 
 // The same input as it is now; an error's text stands for one that cannot be read any more.
-Input look_again(const Input& then) {
-  HostFiles files;
+Input look_again(HostFiles& files, const Input& then) {
+  const std::size_t before = files.inputs().size();
   const bool folder = then.sha256 == kAbsent || then.sha256.starts_with(kFolder);
   std::string error;
   if (folder) {
@@ -33,7 +33,7 @@ Input look_again(const Input& then) {
   } else {
     if (auto file = files.read(then.path, read::kMaxInputBytes); !file) error = to_string(file.error());
   }
-  if (!files.inputs().empty()) return files.inputs().front();
+  if (files.inputs().size() != before) return files.inputs().back();
   Input now = then;
   now.sha256 = error;
   return now;
@@ -42,7 +42,7 @@ Input look_again(const Input& then) {
 }  // namespace
 
 Result<bundle::TrustedFile> HostFiles::read(const std::string& path, std::size_t limit) {
-  TRY_ASSIGN(bundle::TrustedFile file, bundle::read_trusted_file(path, limit));
+  TRY_ASSIGN(bundle::TrustedFile file, reader_.read(path, limit));
   inputs_.push_back({.path = path,
                      .size = file.bytes.size(),
                      .mtime_seconds = file.identity.mtime_seconds,
@@ -69,8 +69,9 @@ std::string content_hash(const std::vector<Input>& inputs) {
 }
 
 std::string changed_since(const std::vector<Input>& then) {
+  HostFiles files;
   for (const Input& input : then) {
-    const Input now = look_again(input);
+    const Input now = look_again(files, input);
     if (now == input) continue;
     if (now.sha256 == input.sha256) return input.path + " was written again (its date or size differs)";
     return input.path +

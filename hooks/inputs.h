@@ -23,6 +23,8 @@ struct Input {
 // Reads trusted files and remembers what it read, in the order of reading.
 class HostFiles {
  public:
+  HostFiles() = default;
+  explicit HostFiles(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}  // read by somebody else before
   Result<bundle::TrustedFile> read(const std::string& path, std::size_t limit);
   // Names, sorted. absent_is_empty: a folder that does not exist has none.
   Result<std::vector<std::string>> list(const std::string& path, bool absent_is_empty = false);
@@ -30,6 +32,7 @@ class HostFiles {
   const std::vector<Input>& inputs() const { return inputs_; }
 
  private:
+  bundle::TrustedReader reader_;
   std::vector<Input> inputs_;
 };
 

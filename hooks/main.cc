@@ -7,21 +7,30 @@
 #include <exception>
 
 #include "hook.h"
+#include "support/build_id.h"
 
 namespace {
 
 constexpr char kHelp[] =
-    "usage: seccompress-hook [--config FILE] < STATE\n"
-    "OCI hook (createRuntime or prestart, and createContainer): the container gets one seccomp program that equals its "
-    "profile and the\n"
-    "host layers of FILE (default /etc/seccompress/config.yaml). Arguments after the options are ignored.\n";
+    "usage: seccompress-hook [--config FILE] [--receipts FOLDER] < STATE\n"
+    "OCI hook (createRuntime or prestart, and createContainer): the container gets one seccomp program that equals "
+    "its\n"
+    "profile and the host layers of FILE (default /etc/seccompress/config.yaml), as `seccompress prepare` left them "
+    "in\n"
+    "FOLDER (default /var/cache/seccompress) or compiled anew. Arguments after the options are ignored.\n";
 
 constexpr option kOptions[] = {
     {"config", required_argument, nullptr, 'c'},
     {"help", no_argument, nullptr, 'h'},
+    {"receipts", required_argument, nullptr, 'r'},
     {"version", no_argument, nullptr, 'v'},
     {nullptr, 0, nullptr, 0},
 };
+
+int print_version() {
+  std::printf("seccompress-hook " SECCOMPRESS_VERSION "\nbuild id %s\n", std::string(seccompress::build_id()).c_str());
+  return 0;
+}
 
 }  // namespace
 
@@ -29,9 +38,10 @@ int main(int argc, char** argv) {
   seccompress::hooks::Options options;
   for (int choice = 0; (choice = ::getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
     switch (choice) {
+      case 'r': options.receipts = optarg; break;
       case 'c': options.settings_path = optarg; break;
       case 'h': std::fputs(kHelp, stdout); return 0;
-      case 'v': std::puts("seccompress-hook " SECCOMPRESS_VERSION); return 0;
+      case 'v': return print_version();
       default: std::fputs(kHelp, stderr); return 1;
     }
   }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <span>
 
 #include "abi/arch.h"
 #include "abi/call.h"
@@ -102,12 +103,35 @@ std::uint32_t Plan::listener_flag() const {
   return annotated || !input_.config.listener_path.empty() ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
 }
 
+// One layer stands for all that is prepared. Its filter is the receipt's program, which is what the proof is about.
+Result<void> Plan::add_prepared(Diagnostics& diagnostics) {
+  const Prepared& prepared = *input_.prepared;
+  files_ = HostFiles(prepared.inputs);
+  host_flags_ = prepared.flags;
+  read::Layer layer{{.kind = "bpf", .location = "prepared"},
+                    std::vector<read::NamedFilter>{{"prepared", prepared.program.code()}}};
+  return add_layer(stack_, std::move(layer), options_, diagnostics);
+}
+
+// Bytes hashed again at the swap: what was in memory since the hook read it is still what was proved.
+Result<void> Plan::still_prepared() const {
+  if (!input_.prepared || sha256(program::to_bytes(stack_.layers[0].filters[0])) == input_.prepared->program_sha256)
+    return {};
+  return failure(Errc::refused, "the prepared program changed in memory");
+}
+
 Result<void> Plan::read_host_layers(Diagnostics& diagnostics) {
-  for (const std::string& text : input_.settings.layers_for(input_.config.annotations)) {
+  std::vector<std::string> texts = input_.settings.layers_for(input_.config.annotations);
+  if (input_.prepared) {
+    TRY(add_prepared(diagnostics));
+    texts.erase(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(input_.settings.host_layers.size()));
+  }
+  for (const std::string& text : texts) {
     TRY_ASSIGN(read::Layer layer, read_host_layer(text, options_.read, diagnostics, files_));
     host_flags_.push_back(flags_of(layer));
     TRY(add_layer(stack_, std::move(layer), options_, diagnostics));
   }
+  host_count_ = stack_.layers.size();
   return {};
 }
 
@@ -134,8 +158,12 @@ Result<void> Plan::predict(Diagnostics& diagnostics) {
 }
 
 Result<void> Plan::compile_host() {
-  TRY_ASSIGN(Flat flat, flatten(stack_, options_));
-  predicted_.emplace(std::move(flat));
+  if (input_.prepared && stack_.layers.size() == 1) {
+    predicted_.emplace(Flat{input_.prepared->program, stack_.layers[0].node});
+  } else {
+    TRY_ASSIGN(Flat flat, flatten(stack_, options_));
+    predicted_.emplace(std::move(flat));
+  }
   predicted_unmet_ = unmet(predicted_->program.view());
   return {};
 }
@@ -152,7 +180,7 @@ Result<void> Plan::one_listener(std::uint32_t flags) const {
   bool container = (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0 || (profile_ && can_notify(stack_, profile_->node));
   for (std::size_t i = 0; i < stack_.layers.size(); ++i) {
     if (!can_notify(stack_, stack_.layers[i].node)) continue;
-    if (i < host_flags_.size())
+    if (i < host_count_)
       listeners.push_back(stack_.layers[i].name);
     else
       container = true;
@@ -165,7 +193,7 @@ Result<void> Plan::one_listener(std::uint32_t flags) const {
 
 Result<void> Plan::add_container(const install::Attempt& attempt, Record& record) {
   Diagnostics diagnostics;
-  stack_.layers.resize(host_flags_.size());  // a second attempt starts anew
+  stack_.layers.resize(host_count_);  // a second attempt starts anew
   read::Layer layer{{.kind = "bpf", .location = "container"},
                     std::vector<read::NamedFilter>{{"container", attempt.code}}};
   TRY(add_layer(stack_, std::move(layer), options_, diagnostics));
@@ -189,7 +217,8 @@ Result<program::VerifiedProgram> Plan::one_program() {
 }
 
 void Plan::describe(const program::VerifiedProgram& program, Record& record) const {
-  for (const CompiledLayer& layer : stack_.layers)
+  if (input_.prepared) record.layers = input_.prepared->layers;
+  for (const CompiledLayer& layer : std::span(stack_.layers).subspan(input_.prepared ? 1 : 0))
     record.layers.push_back({layer.name, layer.filters.size(), instructions_of(layer)});
   for (const LayerRecord& layer : record.layers) {
     record.filters_before += layer.filters;
@@ -204,11 +233,14 @@ void Plan::describe(const program::VerifiedProgram& program, Record& record) con
 
 // Nothing of the container's: the program was proved in the hook. The call that waits runs under it as the first one.
 Result<void> Plan::compose_host(const install::Attempt& attempt, Record& record, install::Decision& decision) {
-  constexpr std::uint32_t kAny = SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_LOG;
-  decision.flags = merge_flags(kAny, host_flags_, record.notes);
+  std::uint32_t somewhere = 0;
+  for (const std::uint32_t flags : host_flags_) somewhere |= flags;
+  decision.flags = merge_flags(somewhere, host_flags_, record.notes);
   record.flags = decision.flags;
   record.unmet_needs = predicted_unmet_;
   describe(predicted_->program, record);
+  if (input_.prepared && stack_.layers.size() == 1 && record.program_sha256 != input_.prepared->program_sha256)
+    return failure(Errc::refused, "the prepared program changed in memory");
   const abi::SeccompData call = data_of(attempt.call);
   const abi::Verdict verdict = program::interpret(predicted_->program.view(), call);
   const std::string who = who_decides(call, stack_.layers);
@@ -219,6 +251,7 @@ Result<void> Plan::compose_host(const install::Attempt& attempt, Record& record,
 }
 
 Result<void> Plan::compose(const install::Attempt& attempt, Record& record, install::Decision& decision) {
+  TRY(still_prepared());
   if (attempt.kind == install::CallKind::other) return compose_host(attempt, record, decision);
   TRY(add_container(attempt, record));
   TRY(one_listener(attempt.flags));

@@ -12,6 +12,7 @@
 #include "inputs.h"
 #include "install/tracer.h"
 #include "pipeline.h"
+#include "prepared.h"
 #include "record.h"
 #include "support/diagnostic.h"
 
@@ -23,8 +24,9 @@ struct PlanInput {
   std::string config_path;
   std::string config_bytes;
   abi::Runtime runtime = abi::Runtime::runc;
-  bool unconfined = false;   // no linux.seccomp: the host layers alone are the stack
-  bool flags_fixed = false;  // the runtime will install by itself: its flags are what they are
+  std::optional<Prepared> prepared;  // the host layers as one program
+  bool unconfined = false;           // no linux.seccomp: the host layers alone are the stack
+  bool flags_fixed = false;          // the runtime will install by itself: its flags are what they are
 };
 
 // The merged flags: nothing gets weaker (design section 2). SPEC_ALLOW only when every layer has it (a filter
@@ -52,6 +54,8 @@ class Plan {
  private:
   explicit Plan(PlanInput input);
   Result<void> read_host_layers(Diagnostics& diagnostics);
+  Result<void> add_prepared(Diagnostics& diagnostics);
+  Result<void> still_prepared() const;
   Result<void> predict(Diagnostics& diagnostics);
   Result<void> compile_host();
   Result<void> compose(const install::Attempt& attempt, Record& record, install::Decision& decision);
@@ -68,6 +72,7 @@ class Plan {
   HostFiles files_;
   Stack stack_;  // host layers, then [the profile on a mismatch], then the container's own
   std::vector<std::uint32_t> host_flags_;
+  std::size_t host_count_ = 0;            // layers of stack_ that are the host's: one for all that is prepared
   std::optional<CompiledLayer> profile_;  // what config.json says, with the runtime's own changes
   std::optional<Flat> predicted_;         // host layers and the profile, if there is one
   std::vector<std::string> predicted_unmet_;

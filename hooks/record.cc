@@ -53,6 +53,7 @@ std::string to_json(const Record& record) {
       {"mismatch", record.mismatch},
       {"unmet_needs", record.unmet_needs},
       {"notes", record.notes},
+      {"prepared", record.prepared},
       {"bytes_compared", record.bytes_compared},
       {"stops", record.stops},
       {"milliseconds",

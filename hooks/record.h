@@ -39,6 +39,7 @@ struct Record {
   std::string mismatch;                  // the witness, when the runtime's filter is not what the profile says
   std::vector<std::string> unmet_needs;
   std::vector<std::string> notes;
+  bool prepared = false;  // the host layers came from a receipt
   bool bytes_compared = false;
   unsigned stops = 0;
   double milliseconds_hook = 0, milliseconds_composing = 0, milliseconds_tracing = 0;

@@ -12,6 +12,7 @@ int run_flatten(int argc, char** argv);
 int run_compare(int argc, char** argv);
 int run_disasm(int argc, char** argv);
 int run_dump(int argc, char** argv);
+int run_prepare(int argc, char** argv);
 int run_status(int argc, char** argv);
 int run_explain(int argc, char** argv);
 int run_inspect(int argc, char** argv);

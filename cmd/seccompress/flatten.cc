@@ -10,6 +10,7 @@
 #include "filter_folder.h"
 #include "output.h"
 #include "session.h"
+#include "support/build_id.h"
 #include "support/file.h"
 #include "version.h"
 #include "write/formats.h"

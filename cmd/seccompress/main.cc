@@ -21,7 +21,7 @@ struct Command {
   std::string_view help;
 };
 
-constexpr std::array<Command, 10> kCommands = {{
+constexpr std::array<Command, 11> kCommands = {{
     {"flatten", run_flatten, "the one program that equals a stack of layers, proved"},
     {"intersect", run_flatten, "the same command"},
     {"inspect", run_inspect, "what a stack is made of, which filters add nothing, what calls cost now and flat"},
@@ -31,6 +31,7 @@ constexpr std::array<Command, 10> kCommands = {{
     {"run", run_run, "a command under the one program"},
     {"disasm", run_disasm, "readable listing of a layer's programs"},
     {"dump", run_dump, "a live process's filters as files"},
+    {"prepare", run_prepare, "the host layers of config.yaml compiled once, for the hook"},
     {"status", run_status, "running containers: route, program, up to date or stale"},
 }};
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // status: the log's records and the live processes -> a table of running containers, each up to date or stale.
-// Exit 0: all that were merged are up to date; 1: some are not, or run without; 2: no answer.
+// And whether what `prepare` kept still stands for the host layers.
+// Exit 0: all that were merged are up to date, and so is what was prepared, if anything was; 1: some are not, or run
+// without, or the hook refuses starts because the preparation is stale; 2: no answer.
 // Method: a record belongs to a process when its pid and start time are those of a live one. Up to date: the host
 // layers of config.yaml as they are on the disk now are those of the record, and the kernel holds the recorded program.
 // Weakness: what the log no longer has (rotated away) is not seen; without `log:` there is nothing to look at.
@@ -17,6 +19,7 @@
 #include "install/identity.h"
 #include "layers.h"
 #include "output.h"
+#include "prepared.h"
 #include "session.h"
 #include "support/file.h"
 #include "support/sha256.h"
@@ -139,6 +142,32 @@ void judge(Host& host, Container& container) {
   container.state = container.why.empty() ? "up to date" : "stale";
 }
 
+std::string state_of(const hooks::Look& look) {
+  switch (look.state) {
+    case hooks::Look::State::none: return "none";
+    case hooks::Look::State::good: return "up to date";
+    case hooks::Look::State::stale: return "stale";
+    case hooks::Look::State::unusable: return "unusable";
+  }
+  return {};
+}
+
+std::string consequence_of(const hooks::Look& look) {
+  switch (look.state) {
+    case hooks::Look::State::none: return "the layers are compiled at each start; seccompress prepare does it once";
+    case hooks::Look::State::good: return "program " + look.prepared->program_sha256.substr(0, kHashShown);
+    case hooks::Look::State::stale: return look.why + "; starts are refused until seccompress prepare";
+    case hooks::Look::State::unusable: return look.why + "; made again at the next start";
+  }
+  return {};
+}
+
+Json to_json(const hooks::Look& look) {
+  return {{"state", state_of(look)},
+          {"why", look.why},
+          {"program_sha256", look.prepared ? look.prepared->program_sha256 : ""}};
+}
+
 Json to_json(const Container& container) {
   return {{"container", container.id},
           {"pid", container.pid},
@@ -149,8 +178,9 @@ Json to_json(const Container& container) {
           {"why", container.why}};
 }
 
-std::string text_of(const Host& host, const std::vector<Container>& containers) {
+std::string text_of(const Host& host, const hooks::Look& look, const std::vector<Container>& containers) {
   std::string text = host.disabled ? "disabled: new containers are left alone\n" : "";
+  text += "prepared: " + state_of(look) + " (" + consequence_of(look) + ")\n";
   if (containers.empty()) return text + "no running container in the log\n";
   Table table(true);
   table.add({"container", "pid", "runtime", "route", "program", "state"});
@@ -172,21 +202,24 @@ Result<Host> read_host(const std::string& path, Diagnostics& diagnostics) {
 }
 
 // 0 or 1 as above.
-Result<int> show_status(const std::string& path, const OutputOptions& output, Diagnostics& diagnostics) {
+Result<int> show_status(const std::string& path, const receipt::Cache& cache, const OutputOptions& output,
+                        Diagnostics& diagnostics) {
   TRY_ASSIGN(Host host, read_host(path, diagnostics));
   auto log = read_file(host.settings.log, kMaxLogBytes);
   if (!log && log.error().code != std::errc::no_such_file_or_directory) return tl::unexpected(std::move(log).error());
   std::vector<Container> containers = live_containers(log ? *log : std::string());
+  const hooks::Look look = hooks::look_prepared(path, cache);
   Json list = Json::array();
-  bool fine = true;
+  bool fine = look.state != hooks::Look::State::stale;
   for (Container& container : containers) {
     judge(host, container);
     fine = fine && container.fine();
     list.push_back(to_json(container));
   }
-  const int printed = output.json    ? print_json({{"disabled", host.disabled}, {"containers", list}})
+  const int printed = output.json
+                          ? print_json({{"disabled", host.disabled}, {"prepared", to_json(look)}, {"containers", list}})
                       : output.quiet ? kOk
-                                     : print(text_of(host, containers));
+                                     : print(text_of(host, look, containers));
   if (printed != kOk) return reported();
   return fine ? kOk : kNo;
 }
@@ -195,14 +228,15 @@ Result<int> show_status(const std::string& path, const OutputOptions& output, Di
 
 int run_status(int argc, char** argv) {
   CommandLine app("Running containers: route, program, up to date or stale.", "seccompress status");
-  std::string path = bundle::kSettingsPath;
+  std::string path = bundle::kSettingsPath, receipts = receipt::kCacheFolder;
   OutputOptions output;
   app.option("--config", path, "the configuration, under the hook's ownership rules", {.show_default = true});
+  app.option("--receipts", receipts, "where seccompress prepare keeps its result", {.show_default = true});
   add_output_options(app, output);
   if (const auto code = app.parse(argc, argv)) return *code;
   Session session({}, output);
   Diagnostics diagnostics;
-  const Result<int> code = show_status(path, output, diagnostics);
+  const Result<int> code = show_status(path, receipt::Cache(receipts), output, diagnostics);
   if (code) return *code;
   for (const Diagnostic& diagnostic : diagnostics.all()) complain(diagnostic);
   return session.fail(code.error());

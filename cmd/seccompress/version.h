@@ -7,8 +7,7 @@
 namespace seccompress::cmd {
 
 std::string version();             // "0.1.0"
-std::string build_id();            // GNU build id in hex, read from the running program's own ELF note; "" if none
 std::string libseccomp_version();  // "2.5.4"
-std::string version_text();        // all three, as --version prints them
+std::string version_text();        // and the build id (support/build_id.h), as --version prints them
 
 }  // namespace seccompress::cmd

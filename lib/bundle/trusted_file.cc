@@ -57,30 +57,48 @@ tl::unexpected<Error> open_failure(int folder, const std::string& name, const st
   return failure({error, std::generic_category()}, path);
 }
 
-// Opens all but the last component.
-Result<UniqueFd> open_parents(const std::vector<std::string>& parts) {
+Result<UniqueFd> open_folders(const std::vector<std::string>& parts) {
   UniqueFd folder(::open("/", kFolderFlags));
   if (!folder) return errno_failure("/");
   TRY(check_component(folder.get(), "/"));
   std::string path;
-  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-    path += "/" + parts[i];
-    UniqueFd next(::openat(folder.get(), parts[i].c_str(), kFolderFlags));
-    if (!next) return open_failure(folder.get(), parts[i], path);
+  for (const std::string& part : parts) {
+    path += "/" + part;
+    UniqueFd next(::openat(folder.get(), part.c_str(), kFolderFlags));
+    if (!next) return open_failure(folder.get(), part, path);
     TRY(check_component(next.get(), path));
     folder = std::move(next);
   }
   return folder;
 }
 
-Result<UniqueFd> open_trusted(const std::string& path, int flags, mode_t mode = 0) {
-  TRY_ASSIGN(const std::vector<std::string> parts, split(path));
+// What a path's last component lies in, and that component.
+struct Place {
+  std::vector<std::string> parents;
+  std::string name;
+};
+
+Result<Place> place_of(const std::string& path) {
+  TRY_ASSIGN(std::vector<std::string> parts, split(path));
   if (parts.empty()) return failure(Errc::refused, path + ": not a file");
-  TRY_ASSIGN(const UniqueFd folder, open_parents(parts));
-  UniqueFd fd(::openat(folder.get(), parts.back().c_str(), flags, mode));
-  if (!fd) return open_failure(folder.get(), parts.back(), path);
+  Place place;
+  place.name = std::move(parts.back());
+  parts.pop_back();
+  place.parents = std::move(parts);
+  return place;
+}
+
+Result<UniqueFd> open_in(int folder, const std::string& name, const std::string& path, int flags, mode_t mode = 0) {
+  UniqueFd fd(::openat(folder, name.c_str(), flags, mode));
+  if (!fd) return open_failure(folder, name, path);
   TRY(check_component(fd.get(), path));
   return fd;
+}
+
+Result<UniqueFd> open_trusted(const std::string& path, int flags, mode_t mode = 0) {
+  TRY_ASSIGN(const Place place, place_of(path));
+  TRY_ASSIGN(const UniqueFd folder, open_folders(place.parents));
+  return open_in(folder.get(), place.name, path, flags, mode);
 }
 
 Result<struct ::stat> regular_file(int fd, const std::string& path) {
@@ -100,13 +118,22 @@ FileIdentity identity_of(const struct ::stat& status) {
           .mtime_nanoseconds = status.st_mtim.tv_nsec};
 }
 
-Result<TrustedFile> read_trusted_file(const std::string& path, std::size_t limit) {
-  TRY_ASSIGN(const UniqueFd fd, open_trusted(path, kFileFlags));
+Result<TrustedFile> TrustedReader::read(const std::string& path, std::size_t limit) {
+  TRY_ASSIGN(Place place, place_of(path));
+  if (!folder_ || place.parents != parents_) {
+    TRY_ASSIGN(folder_, open_folders(place.parents));
+    parents_ = std::move(place.parents);
+  }
+  TRY_ASSIGN(const UniqueFd fd, open_in(folder_.get(), place.name, path, kFileFlags));
   TRY_ASSIGN(const struct ::stat status, regular_file(fd.get(), path));
   TrustedFile file;
   file.identity = identity_of(status);
   TRY_ASSIGN(file.bytes, read_fd(fd.get(), path, limit));
   return file;
+}
+
+Result<TrustedFile> read_trusted_file(const std::string& path, std::size_t limit) {
+  return TrustedReader().read(path, limit);
 }
 
 Result<std::vector<std::string>> list_trusted_folder(const std::string& path, std::size_t max_entries) {
@@ -135,6 +162,20 @@ Result<bool> trusted_file_exists(const std::string& path) {
   if (fd) return true;
   if (fd.error().code == std::errc::no_such_file_or_directory) return false;
   return tl::unexpected(fd.error());
+}
+
+Result<UniqueFd> open_trusted_folder(const std::string& path) { return open_trusted(path, kFolderFlags); }
+
+Result<void> make_trusted_folder(const std::string& path, mode_t mode) {
+  TRY_ASSIGN(const Place place, place_of(path));
+  TRY_ASSIGN(const UniqueFd parent, open_folders(place.parents));
+  if (::mkdirat(parent.get(), place.name.c_str(), mode) != 0) {
+    if (errno == EEXIST) return {};
+    return errno_failure(path + ": mkdir");
+  }
+  TRY_ASSIGN(const UniqueFd made, open_in(parent.get(), place.name, path, kFolderFlags));
+  if (::fchmod(made.get(), mode) != 0) return errno_failure(path + ": chmod");  // whatever the umask is
+  return {};
 }
 
 Result<UniqueFd> open_trusted_log(const std::string& path) {

@@ -32,12 +32,28 @@ struct TrustedFile {
 // for a link), Errc::refused for one that others could write, Errc::budget above `limit`.
 Result<TrustedFile> read_trusted_file(const std::string& path, std::size_t limit);
 
+// The same for many files: the last one's folder stays open for the next one in it. Of 34 filters in one folder that is
+// one walk from /, not 34.
+class TrustedReader {
+ public:
+  Result<TrustedFile> read(const std::string& path, std::size_t limit);
+
+ private:
+  std::vector<std::string> parents_;  // components of what folder_ is
+  UniqueFd folder_;
+};
+
 // Names in a folder, sorted bytewise, "." and ".." left out. The folder has to be trusted; its files are read
 // with read_trusted_file, which looks at them again.
 Result<std::vector<std::string>> list_trusted_folder(const std::string& path, std::size_t max_entries);
 
 // true: there is such a file and it is trusted; false: there is none. Anything else is an error.
 Result<bool> trusted_file_exists(const std::string& path);
+
+// The folder itself, to work in with openat(2).
+Result<UniqueFd> open_trusted_folder(const std::string& path);
+// Makes the last component with exactly this mode when it is not there; what is there stays as it is.
+Result<void> make_trusted_folder(const std::string& path, mode_t mode);
 
 // Opens a log file for appending, created with mode 0600 when it is not there.
 Result<UniqueFd> open_trusted_log(const std::string& path);

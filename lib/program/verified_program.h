@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that verify proved equal to a stack. Only verify makes one (and, later, the one named receipt
-// reader); install takes nothing else, so installing an unproved program does not compile.
+// A program that verify proved equal to a stack. Only verify makes one, and the one named receipt reader
+// (receipt/receipt.cc) from the record of such a proof: root's own file, checksum and kernel rules checked. install
+// takes nothing else, so installing an unproved program does not compile.
 #pragma once
 
 #include <utility>
@@ -8,7 +9,10 @@
 #include "program/program.h"
 
 namespace seccompress::verify {
-class ProgramMaker;  // verify/verify.cc: the only friend
+class ProgramMaker;  // verify/verify.cc
+}
+namespace seccompress::receipt {
+class ReceiptReader;  // receipt/receipt.cc; no third friend
 }
 
 namespace seccompress::program {
@@ -20,6 +24,7 @@ class VerifiedProgram {
 
  private:
   friend class ::seccompress::verify::ProgramMaker;
+  friend class ::seccompress::receipt::ReceiptReader;
   explicit VerifiedProgram(Code code) : code_(std::move(code)) {}
   Code code_;
 };

@@ -14,16 +14,6 @@
 namespace seccompress {
 namespace {
 
-Result<void> write_all(int fd, std::string_view bytes, const std::string& name) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno_failure(name + ": write");
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return {};
-}
-
 // Where the bytes belong: the file that a link leads to, so that the link stays one. What is no regular file is
 // refused: renaming over /dev/null would take the device away from the whole machine.
 Result<std::string> target_of(const std::string& path) {
@@ -66,6 +56,16 @@ Result<std::string> read_fd(int fd, const std::string& name, std::size_t limit) 
   }
 }
 
+Result<void> write_fd(int fd, const std::string& name, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_failure(name + ": write");
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!fd) return errno_failure(path);
@@ -77,7 +77,7 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   std::string temporary = target + ".XXXXXX";
   const UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd) return errno_failure(path + ": cannot create a temporary file beside it");
-  Result<void> done = write_all(fd.get(), bytes, path);
+  Result<void> done = write_fd(fd.get(), path, bytes);
   if (done) done = finish(fd.get(), temporary, target, mode);
   if (!done) ::unlink(temporary.c_str());
   return done;

@@ -13,6 +13,7 @@ namespace seccompress {
 // Reads a file (or a pipe, or "-" is NOT special here) of at most `limit` bytes; larger is Errc::budget.
 Result<std::string> read_file(const std::string& path, std::size_t limit);
 Result<std::string> read_fd(int fd, const std::string& name, std::size_t limit);
+Result<void> write_fd(int fd, const std::string& name, std::string_view bytes);
 
 // Writes beside the target (same directory), fsyncs, renames over it: a reader sees the old file or the
 // whole new one, and a failure leaves nothing behind. A link is followed; a target that is no regular file (a device,

@@ -39,6 +39,8 @@ int main(int argc, char** argv) {
       g_pause_at = argv[i + 1];
     else if (std::strcmp(argv[i], "--notify") == 0)
       g_notify = argv[i + 1];
+    else if (std::strcmp(argv[i], "--receipts") == 0)
+      options.receipts = argv[i + 1];
     else if (std::strcmp(argv[i], "--config") == 0)
       options.settings_path = argv[i + 1];
     else

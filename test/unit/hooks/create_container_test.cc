@@ -57,6 +57,10 @@ TEST(ThisHook, IsThisExecutableWithThisConfiguration) {
   EXPECT_TRUE(is_this_hook(registered({"hook"}), bundle::kSettingsPath));
   EXPECT_TRUE(is_this_hook(registered({"hook", "--config", "/c"}), "/c"));
   EXPECT_TRUE(is_this_hook(registered({"hook", "--config=/b", "--config=/c"}), "/c"));
+  EXPECT_TRUE(is_this_hook(registered({"hook", "--receipts", "/r", "--config", "/c"}), "/c"));
+  EXPECT_TRUE(is_this_hook(registered({"hook", "--receipts=/r", "--config", "/c"}), "/c"));
+  EXPECT_FALSE(is_this_hook(registered({"hook", "--receipts", "--config", "/c"}), "/c"));
+  EXPECT_FALSE(is_this_hook(registered({"hook", "--rec", "--config", "--config", "/c"}), "/c"));
   EXPECT_FALSE(is_this_hook(registered({"hook"}, "/bin/sh"), bundle::kSettingsPath));
   EXPECT_FALSE(is_this_hook(registered({"hook"}, "/nonexistent"), bundle::kSettingsPath));
   EXPECT_FALSE(is_this_hook(registered({"hook", "--config", "/b"}), "/c"));
