@@ -71,7 +71,7 @@ class Hook {
 
   Result<void> start() {
     const Result<void> state = read_state();
-    if (state && state_.inside() && in_foreign_user_namespace()) return leave_to_the_createRuntime_call();
+    if (state && state_.inside() && in_foreign_user_namespace()) return leave_to_the_outer_call();
     TRY_ASSIGN(const bool disabled, is_disabled());
     const Result<void> settings = read_settings();
     if (disabled) return leave_alone("disabled", "there is a file 'disabled' beside " + options_.settings_path);
@@ -148,7 +148,7 @@ class Hook {
 
   // Root's files are not root's there, so nothing can be trusted, but who traces init is a fact of the kernel's.
   // Without a tracer the container goes on only where the configuration says that the createRuntime call left it alone.
-  Result<void> leave_to_the_createRuntime_call() {
+  Result<void> leave_to_the_outer_call() {
     TRY_ASSIGN(const install::Identity init, install::identify_parent());
     if (install::traced_by_one_of_us(init, kMarkBegin) || left_alone_outside()) return {};
     return failure(Errc::refused,
@@ -288,7 +288,7 @@ class Hook {
     const bool could_fail = std::exchange(may_fail_, false);
     TRY(snapshot.unchanged());
     TRY(install::still_the_same(identity_));
-    const Result<void> written = file.replace(*decision.program);
+    Result<void> written = file.replace(*decision.program);
     may_fail_ = could_fail && file.restore().has_value();
     if (!written) return written;
     file.sign(mark_);
