@@ -112,6 +112,25 @@ def the_prepared_program_is_used(runtime, nnp, kind, world):
     cache.expect_good()
 
 
+@each()
+def prepare_says_what_it_made(world):
+    cache = Cache(world, fill=False)
+    answer = world.cli(*cache.arguments(), "--json")
+    made = json.loads(answer.stdout)
+    expect([layer["filters"] for layer in made["layers"]] == [2, 1], f"{made}")
+    files = [path for path in made["inputs"] if path["path"].endswith(".bpf")]
+    expect(len(files) == 3, f"{made['inputs']}")
+    for file in files:
+        with open(file["path"], "rb") as content:
+            expect(hashlib.sha256(content.read()).hexdigest() == file["sha256"], f"{file}")
+    data = cache.receipt().read_bytes()
+    start, stop = regions(data)["program"]
+    expect(hashlib.sha256(data[start:stop]).hexdigest() == made["program_sha256"] == cache.status()["program_sha256"], f"{made}")
+    expect(made["instructions"] * 8 == stop - start and made["timings_us"]["preparing"] > 0, f"{made}")
+    text = world.cli("status", "--config", world.settings_path, "--receipts", cache.folder).stdout
+    expect(f"prepared: up to date (program {made['program_sha256'][:12]})" in text, text)
+
+
 @each((False, True))
 def the_prepared_program_is_used_by_the_create_container_route(nnp, world):
     cache = Cache(world)
@@ -173,8 +192,9 @@ STALE = {
     "the configuration": lambda world: world.settings(world.default_layers[:1])}
 
 
-@each(RUNTIMES, STALE)
-def a_stale_preparation_is_refused(runtime, change, world):
+@each(STALE)
+def a_stale_preparation_is_refused(change, world):
+    runtime = next(RUNTIME_OF_CASE)
     cache = Cache(world)
     change(world)
     expect_refused(cache.run(runtime), "stale", "seccompress prepare")
@@ -237,12 +257,11 @@ DAMAGES = {
     "mode 0602": lambda path: path.chmod(0o602), "set-uid": lambda path: path.chmod(0o4600),
     "a hard link": lambda path: os.link(path, path.with_suffix(".link")),
     "longer": lambda path: path.write_bytes(path.read_bytes() + b"\n"), "too large": lambda path: os.truncate(path, (4 << 20) + 1)}
-RECEIPT_DAMAGES = dict(DAMAGES)
-for part, where in itertools.product(PARTS, ("first", "last")):
-    RECEIPT_DAMAGES[f"{part}, {where} byte"] = lambda path, p=part, w=where: flip(path, p, w)
-for part in PARTS:
-    RECEIPT_DAMAGES[f"cut off in {part}"] = lambda path, p=part: truncate(path, p)
-RECEIPT_DAMAGES["gone"] = lambda path: path.unlink()
+PART_DAMAGES = {f"{part}, {where} byte": lambda path, p=part, w=where: flip(path, p, w)
+                for part, where in itertools.product(PARTS, ("first", "last"))}
+PART_DAMAGES |= {f"cut off in {part}": lambda path, p=part: truncate(path, p) for part in PARTS}
+RECEIPT_DAMAGES = DAMAGES | {"gone": lambda path: path.unlink()} | {
+    name: PART_DAMAGES[name] for name in ("inputs, first byte", "program, last byte", "checksum, first byte", "cut off in program")}
 LABEL_DAMAGES = DAMAGES | {
     "other hash": lambda path: path.write_text("0" * HASH + "\n"), "a path": lambda path: path.write_text("../x" + "0" * 60 + "\n"),
     "no line end": lambda path: path.write_text("0" * HASH)}
@@ -267,6 +286,19 @@ def a_damaged_receipt_is_made_again(damage, world):
     damage(path)
     expect(cache.status()["state"] == "unusable", f"{cache.status()}")
     expect_made_again(cache, path, good, world)
+
+
+@each()
+def damage_to_any_part_of_a_receipt_is_seen(world):
+    cache = Cache(world)
+    path = cache.receipt()
+    good = path.read_bytes()
+    for name, damage in PART_DAMAGES.items():
+        damage(path)
+        expect(path.read_bytes() != good and cache.status()["state"] == "unusable", f"{name}: {cache.status()}")
+        path.write_bytes(good)
+        path.chmod(0o600)
+    cache.expect_good()
 
 
 @each(LABEL_DAMAGES)
@@ -484,12 +516,13 @@ def another_prepare_is_killed_at(step, world):
     expect_started(world, cache.run(), True)
 
 
-@each(WRITING[:-1], ("EIO", "ENOSPC"))
-def a_write_that_fails_at(step, error, world):
-    cache = Cache(world, fill=False)
-    answer = prepare_injected(cache, step, f"error={error}")
-    expect(answer.returncode == 2, f"{answer}")
-    expect(step == "fsync:3" or cache.names() == [], f"left behind: {cache.names()}")
+@each(WRITING[:-1])
+def a_write_that_fails_at(step, world):
+    for error in ("EIO", "ENOSPC"):
+        cache = Cache(world, fill=False)
+        answer = prepare_injected(cache, step, f"error={error}")
+        expect(answer.returncode == 2, f"{answer}")
+        expect(step == "fsync:3" or cache.names() == [], f"left behind: {cache.names()}")
     expect_started(world, cache.run(), step == "fsync:3")
 
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a preparation is good for: the layers and the configuration that it was made of, no others.
+#include "prepared.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "support/file.h"
+#include "support/sha256.h"
+
+namespace seccompress::hooks {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Preparation : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root's files are trusted";
+    std::string name = "/var/lib/seccompress-prepared-XXXXXX";  // every folder above has to be root's alone
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    write("x.service", "[Service]\nSystemCallArchitectures=native\n");
+    configure("systemd:" + place("x.service"));
+  }
+  void TearDown() override {
+    if (!folder_.empty()) fs::remove_all(folder_);
+  }
+  std::string place(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(write_file_atomically(place(name), text));
+  }
+  void configure(const std::string& layers) {
+    settings_ = "version: 1\nhost_layers: [" + layers + "]\n";
+    write("config.yaml", settings_);
+  }
+  receipt::Cache cache() const { return receipt::Cache(place("receipts")); }
+  Result<Prepared> prepare_now() const {
+    Diagnostics diagnostics;
+    return prepare(place("config.yaml"), cache(), diagnostics);
+  }
+  Look::State state() const { return look_prepared(place("config.yaml"), cache()).state; }
+  Result<std::optional<Prepared>> find(const std::string& settings) const {
+    std::vector<std::string> notes;
+    return find_prepared(place("config.yaml"), sha256(settings), cache(), notes);
+  }
+
+  fs::path folder_;
+  std::string settings_;
+};
+
+TEST_F(Preparation, IsFoundAgainAsItWasMade) {
+  EXPECT_EQ(state(), Look::State::none);
+  const auto made = prepare_now();
+  ASSERT_TRUE(made) << to_string(made.error());
+  const auto found = find(settings_);
+  ASSERT_TRUE(found && *found);
+  EXPECT_TRUE(program::same_code((*found)->program.view(), made->program.view()));
+  EXPECT_EQ((*found)->program_sha256, made->program_sha256);
+  EXPECT_EQ((*found)->inputs, made->inputs);
+  EXPECT_EQ((*found)->configuration, made->configuration);
+  EXPECT_EQ((*found)->flags, made->flags);
+}
+
+TEST_F(Preparation, IsRefusedForAStartUnderAConfigurationThatWasReadBefore) {
+  const std::string before = settings_;
+  configure("systemd:" + place("x.service") + ", systemd:" + place("x.service"));
+  ASSERT_TRUE(prepare_now());
+  const auto found = find(before);
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().what.find("changed while the container was being started"), std::string::npos);
+  EXPECT_TRUE(find(settings_));
+}
+
+TEST_F(Preparation, IsStaleWhenADropInAppears) {
+  ASSERT_TRUE(prepare_now());
+  EXPECT_EQ(state(), Look::State::good);
+  fs::create_directory(place("x.service.d"));
+  EXPECT_EQ(state(), Look::State::stale);
+  ASSERT_TRUE(prepare_now());
+  write("x.service.d/1.conf", "[Service]\nLockPersonality=yes\n");
+  EXPECT_EQ(state(), Look::State::stale);
+}
+
+TEST_F(Preparation, IsEachConfigurationsOwn) {
+  ASSERT_TRUE(prepare_now());
+  const std::string other = place("other.yaml");
+  write("other.yaml", settings_);
+  EXPECT_EQ(look_prepared(other, cache()).state, Look::State::none);
+  Diagnostics diagnostics;
+  ASSERT_TRUE(prepare(other, cache(), diagnostics));
+  EXPECT_EQ(look_prepared(other, cache()).state, Look::State::good);
+  EXPECT_EQ(state(), Look::State::good);
+}
+
+TEST_F(Preparation, OfTwoLayersThatNotifyIsRefusedAndNamesBoth) {
+  const program::Code notify = {BPF_STMT(BPF_RET | BPF_K, abi::kUserNotif)};
+  write("a.bpf", program::to_bytes(notify));
+  write("b.bpf", program::to_bytes(notify));
+  configure("bpf:" + place("a.bpf") + ", bpf:" + place("b.bpf"));
+  const auto made = prepare_now();
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().what.find("a.bpf"), std::string::npos) << made.error().what;
+  EXPECT_NE(made.error().what.find("b.bpf"), std::string::npos) << made.error().what;
+  EXPECT_EQ(state(), Look::State::none);
+}
+
+}  // namespace
+}  // namespace seccompress::hooks
