@@ -327,12 +327,12 @@ def without_a_profile_needed_calls_are_looked_at_before(runtime, world):
 
 @each(RUNTIMES, (False, True))
 def without_a_profile_create_may_wait_for_start(runtime, nnp, world):
-    world.settings(world.default_layers, "install_timeout: 200ms\n")
+    world.settings(world.default_layers, "install_timeout: 1s\n")
     start = world.start(runtime, unconfined(world, nnp, privileged=True), verb="create")
     expect(start.process.wait(DEADLINE) == 0, "create failed")
     expect(filter_count(start.init_pid()) == INHERITED + (not nnp), "not the filters of a created container")
     if nnp:  # Longer than the watchdog, by its clock; there is no event to wait for.
-        containers.select.select([], [], [], 0.5)
+        containers.select.select([], [], [], 1.5)
     subprocess.run(world.command(runtime) + ["start", start.container], check=True, timeout=DEADLINE, capture_output=True)
     expect_merged(start.read_until("ready"), HOST_MARKERS)
 
@@ -613,12 +613,12 @@ def the_watchdog_ends_a_start_that_never_installs(runtime, nnp, world):
 
 @each((False, True))
 def crun_may_wait_for_start_longer_than_the_watchdog(nnp, world):
-    world.settings(world.default_layers, "install_timeout: 200ms\n")
+    world.settings(world.default_layers, "install_timeout: 1s\n")
     start = world.start("crun", world.config(nnp, arguments=("/bin/probe", "wait")), verb="create")
     expect(start.process.wait(DEADLINE) == 0, "create failed")
     if nnp:
         # Longer than the watchdog, by the clock that the watchdog uses; there is no event to wait for.
-        containers.select.select([], [], [], 0.5)
+        containers.select.select([], [], [], 1.5)
         expect(filter_count(start.init_pid()) == INHERITED, "crun installed before start")
         expect(processes_named(world.mark()), "the tracer is gone")
     subprocess.run(world.command("crun") + ["start", start.container], check=True, timeout=DEADLINE, capture_output=True)
