@@ -45,6 +45,7 @@ constexpr std::size_t kFewExits = 8;   // beyond that no mask is looked for
 // Neighbouring numbers with one search: how often calls pass the tests that agree, and what these then cost more.
 constexpr double kOthersShare = 0.2;
 constexpr double kToldApart = 2 * kOthersShare;
+constexpr std::size_t kMaxPairs = 2;   // each is a search of its own
 constexpr double kLighter = 1.0 / 16;  // of the heavier one: below that it gains nothing from being found with it
 constexpr std::uint32_t kWholeWord = 0xffffffffU;
 
@@ -142,11 +143,13 @@ class Compiler {
   // only for the other values: mmap and mprotect, where only PROT_EXEC is of interest. Done where it is cheaper.
   OpId search_numbers(const std::vector<Piece>& pieces, std::vector<Range> ranges) {
     Found best = dispatch_numbers(graph_, ranges, kind_);
-    for (std::size_t i = 0; kind_ == Search::fast && i + 1 < ranges.size(); ++i) {
+    std::size_t tried = 0;
+    for (std::size_t i = 0; kind_ == Search::fast && i + 1 < ranges.size() && tried < kMaxPairs; ++i) {
       const Node a = pieces[i].node, b = pieces[i + 1].node;
       const double lighter = std::min(ranges[i].weight, ranges[i + 1].weight);
       if (lighter < kLighter * ranges[i].weight || lighter < kLighter * ranges[i + 1].weight) continue;
       if (agreeing_bits(a, b) == 0) continue;
+      ++tried;
       std::vector<Range> joined = ranges;
       const abi::Word word = diagram::word_at(store_.level(a) / 4);
       joined[i].exit = joined[i + 1].exit = graph_.load(word, test_both(a, b, word, joined[i + 1].first));
