@@ -12,7 +12,7 @@
 // order and the diagram is reduced: a node that tests an argument has two different outcomes. So the
 // kernel's constant-action cache (kernel/seccomp.c seccomp_is_const_allow) sees every one of them.
 //
-// Weakness: words are tested in one fixed order (high word before low word).
+// Weakness: words are tested in one fixed order, but for the halves of one argument.
 #include "emit/emit.h"
 
 #include <algorithm>
@@ -37,16 +37,20 @@ constexpr std::size_t kMaxCompilations = 65536;
 constexpr std::size_t kMaxBitTests = 512;    // each looks at 64 cofactors
 constexpr std::size_t kFewRanges = 3;        // at most two tests: nothing beats that
 constexpr std::size_t kPlainNumbers = 1024;  // ranges of nr or arch that a search may have without a second thought
-constexpr std::size_t kPlainArgument = 24;   // likewise of an argument word
+constexpr std::size_t kPlainArgument = 64;   // likewise of an argument word
 constexpr std::size_t kMaxRanges = 2 * program::kMaxInstructions;  // a lone value takes one instruction
 constexpr std::size_t kManyRanges = 256;
-constexpr std::size_t kSmallSet = 64;  // values
-constexpr std::size_t kFewExits = 8;   // beyond that no mask is looked for
+constexpr std::size_t kSmallSet = 64;     // values
+constexpr std::size_t kShortSearch = 24;  // ranges for which no mask is looked for
+constexpr std::size_t kFewExits = 8;      // beyond that no mask is looked for
 // Neighbouring numbers with one search: how often calls pass the tests that agree, and what these then cost more.
 constexpr double kOthersShare = 0.2;
 constexpr double kToldApart = 2 * kOthersShare;
 constexpr std::size_t kMaxPairs = 2;   // each is a search of its own
 constexpr double kLighter = 1.0 / 16;  // of the heavier one: below that it gains nothing from being found with it
+constexpr abi::Verdict kLater = 0x01000000U;  // verdicts of place holders; no kernel knows this action
+constexpr std::size_t kMaxLater = 4096;
+constexpr Node kNoNode = ~Node{0};
 constexpr std::uint32_t kWholeWord = 0xffffffffU;
 
 // What A holds when code starts: (word & mask), or nothing of use.
@@ -64,6 +68,8 @@ class Compiler {
   Result<program::Code> run(Node root) {
     // A diagram that does not test arch is weighed as the native one's.
     if (store_.level(root) / 4 != diagram::rank_of(abi::kArch)) enter(abi::facts(abi::native_arch()).audit);
+    for (const abi::Verdict verdict : store_.verdicts(root))
+      if (verdict >= kLater && verdict < kLater + kMaxLater) later_is_free_ = false;
     const OpId start = compile(root, {});
     TRY(store_.status());
     if (exhausted_) return failure(Errc::budget, "the flattened program needs more than 4096 instructions");
@@ -72,6 +78,7 @@ class Compiler {
 
  private:
   OpId compile(Node node, Holding holding) {
+    if (const auto later = later_.find(node); later != later_.end()) return later->second.op;
     if (store_.is_terminal(node)) return graph_.ret(store_.verdict(node));
     if (exhausted_ || graph_.size() > kMaxOps || ++compilations_ > kMaxCompilations) {
       exhausted_ = true;
@@ -81,7 +88,10 @@ class Compiler {
     const bool whole = holding.is_whole(word);
     const std::uint64_t key = (std::uint64_t{node} << 1U) | (whole ? 1U : 0U);
     if (const auto known = done_.find(key); known != done_.end()) return known->second;
-    const OpId op = whole ? test_word(node, word) : graph_.load(word, compile(node, {true, word, kWholeWord}));
+    const Node low = whole ? node : low_half_first(node, word);
+    const OpId op = whole         ? test_word(node, word)
+                    : low != node ? compile(low, {})
+                                  : graph_.load(word, compile(node, {true, word, kWholeWord}));
     done_[key] = op;
     return op;
   }
@@ -97,9 +107,10 @@ class Compiler {
     if (cube != nullptr && (test_length(*cube) == 1 || exits.size() == 2)) return test_cube(node, word, *cube, exits);
     if (const std::uint32_t mask = mask_of_zero(node, word, exits); mask != 0)
       return test_zero(node, word, mask, exits);
-    if (plain) return search(*plain, word, kWholeWord);
+    if (plain && plain->size() <= kShortSearch) return search(*plain, word, kWholeWord);
     const std::uint32_t support = support_of(store_, node, word);
     const auto masked = ranges_of(store_, node, word, support, is_number ? kPlainNumbers : kPlainArgument);
+    if (plain && (!masked || plain->size() < 2 * masked->size())) return search(*plain, word, kWholeWord);
     if (masked) return graph_.mask(support, search(*masked, word, support));
     if (const auto many = many_ranges(node, word)) return search(*many, word, kWholeWord);
     if (const ExitValues* hull = useful_hull(exits); hull != nullptr) return test_hull(node, word, *hull, exits);
@@ -119,6 +130,52 @@ class Compiler {
     const auto all = ranges_of(store_, node, word, kWholeWord, kMaxRanges);
     if (all && all->size() <= runs_of(store_, node, word)) return search(*all, word, kWholeWord);
     return test_byte(node, word);
+  }
+
+  // ---- Halves of an argument ---------------------------------------------------------------------------
+
+  // A function that asks whether a high half has one value (nearly always 0), and whose two answers differ for some
+  // values of the low half only, tests the low half first where that is likely to decide.
+  // Those values lead to a place holder, a verdict that nothing returns. `node` itself where this does not help.
+  Node low_half_first(Node node, abi::Word high) {
+    if (high < abi::kArgs || high % 2 == 0 || !later_is_free_ || later_.size() >= kMaxLater) return node;
+    const std::vector<ExitValues> exits = exits_of(store_, node, high);
+    if (exits.size() != 2) return node;
+    const bool first = exits[0].mask() == kWholeWord;
+    const ExitValues &one = exits[first ? 0 : 1], &rest = exits[first ? 1 : 0];
+    if (one.mask() != kWholeWord) return node;
+    const abi::Word low = high - 1;
+    const auto with = ranges_of(store_, one.exit, low, kWholeWord, kPlainArgument);
+    const auto without = ranges_of(store_, rest.exit, low, kWholeWord, kPlainArgument);
+    if (!with || !without) return node;
+    std::vector<Piece> pieces;
+    std::optional<std::pair<Node, Node>> differ;
+    double decided = 0;  // likeliness of what the low half alone decides
+    for (std::size_t i = 0, j = 0; i < with->size(); (*with)[i].last <= pieces.back().last ? ++i : i) {
+      while ((*without)[j].last < (pieces.empty() ? 0 : pieces.back().last + 1)) ++j;
+      const Node a = (*with)[i].node, b = (*without)[j].node;
+      pieces.push_back({std::min((*with)[i].last, (*without)[j].last), a});
+      if (a == b) {
+        decided = std::max(decided, likeliness(a));
+        continue;
+      }
+      if (differ && *differ != std::pair(a, b)) return node;
+      differ = {a, b};
+      pieces.back().node = kNoNode;
+    }
+    if (!differ || decided < std::max(likeliness(differ->first), likeliness(differ->second))) return node;
+    const Node place = ask_later(high, one.value(), *differ);
+    for (Piece& piece : pieces)
+      if (piece.node == kNoNode) piece.node = place;
+    return store_.select(low, pieces);
+  }
+
+  Node ask_later(abi::Word high, std::uint32_t value, std::pair<Node, Node> answers) {
+    const OpId yes = compile(answers.first, {}), no = compile(answers.second, {});
+    const double weight = std::max(likeliness(answers.first), likeliness(answers.second));
+    const Node place = store_.terminal(kLater + static_cast<abi::Verdict>(later_.size()));
+    later_[place] = {graph_.load(high, graph_.jump(BPF_JEQ, value, yes, no, 0.95)), weight};
+    return place;
   }
 
   // ---- Ranges ------------------------------------------------------------------------------------------
@@ -243,6 +300,7 @@ class Compiler {
 
   // Of an outcome of an argument test.
   double likeliness(Node node) const {
+    if (const auto later = later_.find(node); later != later_.end()) return later->second.likeliness;
     if (!store_.is_terminal(node)) return 4.0;
     return store_.verdict(node) == abi::kAllow ? 8.0 : 1.0;
   }
@@ -382,6 +440,12 @@ class Compiler {
   const Options& options_;
   CodeGraph graph_;
   std::unordered_map<std::uint64_t, OpId> done_;
+  struct Later {
+    OpId op;
+    double likeliness;
+  };
+  std::unordered_map<Node, Later> later_;  // place holders of low_half_first
+  bool later_is_free_ = true;
   NumberWeights numbers_;  // of the architecture being compiled
   Search kind_ = Search::fast;
   std::size_t compilations_ = 0, bit_tests_ = 0;
