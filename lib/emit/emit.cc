@@ -105,8 +105,8 @@ class Compiler {
     if (exits.size() > kFewExits) return search_or_split(node, word);
     const ExitValues* cube = best_cube(exits);
     if (cube != nullptr && (test_length(*cube) == 1 || exits.size() == 2)) return test_cube(node, word, *cube, exits);
-    if (const std::uint32_t mask = mask_of_zero(node, word, exits); mask != 0)
-      return test_zero(node, word, mask, exits);
+    if (plain)
+      if (const std::uint32_t mask = mask_of_zero(*plain, exits); mask != 0) return test_zero(node, word, mask, exits);
     if (plain && plain->size() <= kShortSearch) return search(*plain, word, kWholeWord);
     const std::uint32_t support = support_of(store_, node, word);
     const auto masked = ranges_of(store_, node, word, support, is_number ? kPlainNumbers : kPlainArgument);
@@ -363,14 +363,20 @@ class Compiler {
 
   // The mask under which 0 and at least three more values of a small set are 0; 0: there is none. Personality's
   // {0, 8, 0x20000, 0x20008, 0xffffffff} is such a set.
-  std::uint32_t mask_of_zero(Node node, abi::Word word, const std::vector<ExitValues>& exits) {
-    const Node zero = store_.cofactor(node, word, kWholeWord, 0);
-    const auto small = [&](const ExitValues& exit) { return exit.exit == zero && exit.count <= kSmallSet; };
+  std::uint32_t mask_of_zero(const std::vector<Piece>& pieces, const std::vector<ExitValues>& exits) const {
+    const auto small = [&](const ExitValues& exit) {
+      return exit.exit == pieces.front().node && exit.count <= kSmallSet;
+    };
     if (exits.size() != 2 || std::ranges::none_of(exits, small)) return 0;
-    std::uint32_t free_bits = 0;
-    for (std::uint32_t bit = 1; bit != 0; bit <<= 1U)
-      if (store_.cofactor(node, word, ~(free_bits | bit), 0) == zero) free_bits |= bit;
-    return std::popcount(free_bits) >= 2 ? ~free_bits : 0;
+    const auto is_in = [&](std::uint32_t value) {
+      return std::ranges::lower_bound(pieces, value, {}, &Piece::last)->node == pieces.front().node;
+    };
+    std::vector<std::uint32_t> cube = {0};
+    for (std::uint32_t bit = 1; bit != 0; bit <<= 1U) {
+      if (std::ranges::any_of(cube, [&](std::uint32_t value) { return !is_in(value | bit); })) continue;
+      for (std::size_t i = 0, size = cube.size(); i < size; ++i) cube.push_back(cube[i] | bit);
+    }
+    return cube.size() >= 4 ? ~cube.back() : 0;
   }
 
   OpId test_zero(Node node, abi::Word word, std::uint32_t mask, const std::vector<ExitValues>& exits) {

@@ -15,7 +15,7 @@ namespace seccompress::emit {
 // which chains complete). O(n^3 * kMaxHoles).
 class HotLine {
  public:
-  static constexpr std::size_t kMaxRanges = 40;
+  static constexpr std::size_t kMaxRanges = 30;
   static constexpr std::size_t kMaxHoles = 6;
 
   HotLine(Ranges ranges, double size_cost);
