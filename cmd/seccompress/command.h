@@ -8,6 +8,7 @@ inline constexpr int kOk = 0;
 inline constexpr int kNo = 1;      // the answer is no: `compare` found a difference
 inline constexpr int kFailed = 2;  // no answer
 
+int run_bench(int argc, char** argv);
 int run_flatten(int argc, char** argv);
 int run_compare(int argc, char** argv);
 int run_disasm(int argc, char** argv);

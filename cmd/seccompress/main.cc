@@ -21,7 +21,7 @@ struct Command {
   std::string_view help;
 };
 
-constexpr std::array<Command, 11> kCommands = {{
+constexpr std::array<Command, 12> kCommands = {{
     {"flatten", run_flatten, "the one program that equals a stack of layers, proved"},
     {"intersect", run_flatten, "the same command"},
     {"inspect", run_inspect, "what a stack is made of, which filters add nothing, what calls cost now and flat"},
@@ -32,6 +32,7 @@ constexpr std::array<Command, 11> kCommands = {{
     {"disasm", run_disasm, "readable listing of a layer's programs"},
     {"dump", run_dump, "a live process's filters as files"},
     {"prepare", run_prepare, "the host layers of config.yaml compiled once, for the hook"},
+    {"bench", run_bench, "measurements of stacked filters, beside the published ones"},
     {"status", run_status, "running containers: route, program, up to date or stale"},
 }};
 
