@@ -115,6 +115,7 @@ void Subject::collect(Cuts& nr, Cuts& arch) {
         computes_ = computes_ || insn.code != (BPF_ALU | BPF_AND | BPF_K);
         if (insn.code == (BPF_ALU | BPF_AND | BPF_K) && insn.k == 0xffffffffU) break;  // still the whole word
         next = reached;
+        if (insn.code == (BPF_ALU | BPF_AND | BPF_K)) drop_bits(~insn.k);
         if (insn.code == (BPF_ALU | BPF_AND | BPF_K))
           next |= (held[pc] & (nr_full | nr_masked) ? nr_masked : 0U) |
                   (held[pc] & (arch_full | arch_masked) ? arch_masked : 0U);
@@ -126,6 +127,11 @@ void Subject::collect(Cuts& nr, Cuts& arch) {
     }
     flow(pc + 1);
   }
+}
+
+void Subject::drop_bits(std::uint32_t bits) {
+  if (!std::has_single_bit(bits) || dropped_.size() == kMaxDropped) return;
+  if (std::find(dropped_.begin(), dropped_.end(), bits) == dropped_.end()) dropped_.push_back(bits);
 }
 
 void Subject::collect_test(const Instruction& insn, unsigned held, Cuts& nr, Cuts& arch) const {

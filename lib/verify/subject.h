@@ -47,6 +47,7 @@ class Subject {
   }
 
  private:
+  void drop_bits(std::uint32_t bits);
   void collect_test(const program::Instruction& insn, unsigned holds, Cuts& nr, Cuts& arch) const;
 
   program::CodeView code_;

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "support/program_builder.h"
+#include "verify/subject.h"
+
 namespace seccompress::verify {
 namespace {
 
@@ -36,6 +41,17 @@ TEST(Intervals, ABitThatARangeSharesMayBeTakenAway) {
   EXPECT_EQ(holds_for_all(Relation::greater_equal, 0x40000005, 0x40000009, 0xbfffffff, 6), std::nullopt);
   EXPECT_EQ(holds_for_all(Relation::equal, 0x40000005, 0x40000009, 0xbfffffff, 10), false);
   EXPECT_EQ(holds_for_all(Relation::greater, 0x3fffffff, 0x40000000, 0xbfffffff, 5), std::nullopt);
+}
+
+// x32 numbers that are tested as native ones: the same cuts where the bit is set.
+TEST(Cuts, OfANumberWithoutOneBitAreMadeTwice) {
+  using namespace seccompress::test;
+  const Code code = {ld(abi::kNr), jge(0x40000000, 0, 1), alu(BPF_AND, 0xbfffffff),
+                     jge(7, 0, 1), ret(abi::kAllow),      ret(abi::kErrno | 1)};
+  Cuts nr, arch;
+  Subject(code).collect(nr, arch);
+  for (const std::uint32_t cut : {7U, 0x40000000U, 0x40000007U})
+    EXPECT_EQ(std::count(nr.ranges.begin(), nr.ranges.end(), cut), 1) << cut;
 }
 
 }  // namespace
