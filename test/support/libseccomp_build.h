@@ -3,6 +3,8 @@
 // timer kills, because some rule sets never return.
 #pragma once
 
+#include <functional>
+
 #include "policy/policy.h"
 #include "program/program.h"
 
@@ -16,7 +18,9 @@ enum class LibseccompShape { list, tree };
 tl::expected<program::Code, LibseccompFailure> build_with_libseccomp(const policy::Policy& policy,
                                                                      unsigned seconds = 10,
                                                                      LibseccompShape shape = LibseccompShape::list);
-// CPU time of building and exporting it, in microseconds, as the child measured it.
+// CPU time of building and exporting it, in microseconds, the fastest of some rounds as the child measured them; and of
+// other work in such a child, for comparisons.
 tl::expected<double, LibseccompFailure> time_libseccomp(const policy::Policy& policy, LibseccompShape shape);
+tl::expected<double, LibseccompFailure> time_in_child(const std::function<bool()>& work);
 
 }  // namespace seccompress::test
