@@ -250,7 +250,8 @@ class Hook {
                     .runtime = identity_.runtime,
                     .prepared = {},
                     .unconfined = unconfined,
-                    .flags_fixed = file.has_value()};
+                    .flags_fixed = file.has_value(),
+                    .receipts = options_.receipts};
     TRY_ASSIGN(input.prepared, find_prepared(options_.settings_path, settings_sha256_,
                                              receipt::Cache(options_.receipts), record_.notes));
     record_.prepared = input.prepared.has_value();
@@ -293,6 +294,8 @@ class Hook {
     if (!written) return written;
     file.sign(mark_);
     install::fault_point("file-signed");
+    plan.keep();
+    note_all(plan.keeping_notes());
     return end("installed", {});
   }
 
@@ -348,7 +351,11 @@ class Hook {
       record_.milliseconds_composing = monotonic_milliseconds() - start;
       return decision;
     };
-    job.report = [this](const install::Ending& ending) { report(ending); };
+    job.report = [this, plan](const install::Ending& ending) {
+      if (ending.kind == install::Ending::Kind::installed || observing()) plan->keep();
+      note_all(plan->keeping_notes());
+      report(ending);
+    };
     return job;
   }
 

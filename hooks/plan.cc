@@ -5,7 +5,8 @@
 // right and only has to be proved against the real one; when not, the profile joins the stack as a layer of its
 // own (on_mismatch: strictest) or the start is refused.
 // "Never looser than what the runtime was about to install" holds twice: by the proof against the whole stack,
-// and by merge::compare of the two diagrams.
+// and by merge::compare of the two diagrams. A program that an earlier start composed of the same ingredients passed
+// both then; it is taken from its receipt (composition.h), before the container's program is even raised.
 #include "plan.h"
 
 #include <linux/seccomp.h>
@@ -23,6 +24,7 @@
 #include "needs.h"
 #include "policy/runtime.h"
 #include "raise/raise.h"
+#include "support/build_id.h"
 #include "support/sha256.h"
 
 namespace seccompress::hooks {
@@ -51,6 +53,15 @@ abi::SeccompData data_of(const install::Call& call) {
   return data;
 }
 
+CompiledLayer container_layer(const program::Code& code) {
+  CompiledLayer layer;
+  layer.name = "bpf:container";
+  layer.kind = "bpf";
+  layer.filters = {code};
+  layer.filter_names = {"container"};
+  return layer;
+}
+
 std::string witness_text(diagram::Store& store, diagram::Node profile, diagram::Node actual) {
   const auto witness = store.difference(profile, actual);
   if (!witness) return {};
@@ -75,7 +86,9 @@ std::uint32_t merge_flags(std::uint32_t container, const std::vector<std::uint32
   return merged;
 }
 
-Plan::Plan(PlanInput input) : input_(std::move(input)) { stack_ = make_stack(options_); }
+Plan::Plan(PlanInput input) : input_(std::move(input)), compositions_(input_.receipts) {
+  stack_ = make_stack(options_);
+}
 
 Result<std::unique_ptr<Plan>> Plan::make(PlanInput input, Diagnostics& diagnostics) {
   std::unique_ptr<Plan> plan(new Plan(std::move(input)));
@@ -149,23 +162,46 @@ Result<void> Plan::predict(Diagnostics& diagnostics) {
   if (input_.runtime == abi::Runtime::crun && std::get<policy::Policy>(layer.content).flags.empty())
     predicted_flags_ = kCrunFlags;
   TRY(add_layer(stack_, std::move(layer), options_, diagnostics));
-  TRY_ASSIGN(Flat flat, flatten(stack_, options_));
-  predicted_.emplace(std::move(flat));
-  predicted_unmet_ = unmet(predicted_->program.view());
-  profile_ = std::move(stack_.layers.back());
+  profile_ = stack_.layers.back();
+  TRY(predict_program(Ingredients::Kind::predicted));
   stack_.layers.pop_back();
   return {};
 }
 
 Result<void> Plan::compile_host() {
-  if (input_.prepared && stack_.layers.size() == 1) {
-    predicted_.emplace(Flat{input_.prepared->program, stack_.layers[0].node});
+  if (!input_.prepared || stack_.layers.size() != 1) return predict_program(Ingredients::Kind::host);
+  predicted_.emplace(input_.prepared->program);
+  kept_sha256_ = input_.prepared->program_sha256;
+  predicted_unmet_ = unmet(predicted_->view());
+  return {};
+}
+
+// The program of the stack as it is.
+Result<void> Plan::predict_program(Ingredients::Kind kind) {
+  std::string inputs = inputs_text(ingredients(kind));
+  if (std::optional<Compositions::Known> known = compositions_.recall(inputs)) {
+    predicted_known_ = true;
+    kept_sha256_ = std::move(known->program_sha256);
+    predicted_.emplace(std::move(known->program));
   } else {
     TRY_ASSIGN(Flat flat, flatten(stack_, options_));
-    predicted_.emplace(std::move(flat));
+    compositions_.remember(std::move(inputs), {}, flat.program);
+    predicted_.emplace(std::move(flat.program));
   }
-  predicted_unmet_ = unmet(predicted_->program.view());
+  predicted_unmet_ = unmet(predicted_->view());
   return {};
+}
+
+// From the bytes that are in memory now.
+Ingredients Plan::ingredients(Ingredients::Kind kind) const {
+  Ingredients made;
+  made.kind = kind;
+  for (std::size_t i = 0; i < host_count_; ++i) made.host.push_back(stack_.layers[i].filters);
+  if (profile_) made.profile = profile_->filters;
+  made.on_mismatch = input_.settings.on_mismatch;
+  made.build = build_id();
+  made.kernel = kernel_release();
+  return made;
 }
 
 std::vector<std::string> Plan::unmet(program::CodeView code) const {
@@ -209,11 +245,54 @@ Result<void> Plan::add_container(const install::Attempt& attempt, Record& record
 
 Result<program::VerifiedProgram> Plan::one_program() {
   if (predicted_) {
-    verify::Outcome outcome = verify::prove(predicted_->program.view(), stack_.programs(), options_.verify);
+    verify::Outcome outcome = verify::prove(predicted_->view(), stack_.programs(), options_.verify);
     if (auto* proved = std::get_if<program::VerifiedProgram>(&outcome)) return std::move(*proved);
   }
   TRY_ASSIGN(Flat flat, flatten(stack_, options_));
   return std::move(flat.program);
+}
+
+Result<program::VerifiedProgram> Plan::compose_anew(const install::Attempt& attempt, Record& record) {
+  kept_sha256_.clear();
+  TRY(add_container(attempt, record));
+  TRY(one_listener(attempt.flags));
+  TRY_ASSIGN(program::VerifiedProgram program, one_program());
+  TRY_ASSIGN(const diagram::Node node, raise::raise(program.view(), *stack_.store));
+  const merge::Order order = merge::compare(*stack_.store, node, stack_.layers.back().node).order;
+  TRY(stack_.store->status());
+  if (order == merge::Order::looser || order == merge::Order::incomparable)
+    return failure(Errc::refused, "the merged program would be looser than the runtime's own");
+  return program;
+}
+
+// The stack that the known program stands for, for the record and for messages: nothing of it is compiled.
+program::VerifiedProgram Plan::take_known(Compositions::Known known, const install::Attempt& attempt, Record& record) {
+  stack_.layers.resize(host_count_);
+  if (known.composed.with_profile) stack_.layers.push_back(*profile_);
+  stack_.layers.push_back(container_layer(attempt.code));
+  record.mismatch = std::move(known.composed.mismatch);
+  record.cached = true;
+  kept_sha256_ = std::move(known.program_sha256);
+  return std::move(known.program);
+}
+
+Result<program::VerifiedProgram> Plan::merged_program(const install::Attempt& attempt, Record& record) {
+  Ingredients made_of = ingredients(Ingredients::Kind::merged);
+  made_of.container = attempt.code;
+  made_of.flags = attempt.flags;
+  std::string inputs = inputs_text(made_of);
+  std::optional<Compositions::Known> known = compositions_.recall(inputs);
+  if (known && (profile_ || !known->composed.with_profile)) return take_known(std::move(*known), attempt, record);
+  TRY_ASSIGN(program::VerifiedProgram program, compose_anew(attempt, record));
+  const bool with_profile = stack_.layers.size() == host_count_ + 2;
+  compositions_.remember(std::move(inputs), {with_profile, record.mismatch}, program);
+  return program;
+}
+
+// Bytes hashed again at the swap, of a program that comes from a receipt.
+Result<void> Plan::still_as_kept(const Record& record) const {
+  if (kept_sha256_.empty() || record.program_sha256 == kept_sha256_) return {};
+  return failure(Errc::refused, "the program is not the one that was kept");
 }
 
 void Plan::describe(const program::VerifiedProgram& program, Record& record) const {
@@ -238,13 +317,13 @@ Result<void> Plan::compose_host(const install::Attempt& attempt, Record& record,
   decision.flags = merge_flags(somewhere, host_flags_, record.notes);
   record.flags = decision.flags;
   record.unmet_needs = predicted_unmet_;
-  describe(predicted_->program, record);
-  if (input_.prepared && stack_.layers.size() == 1 && record.program_sha256 != input_.prepared->program_sha256)
-    return failure(Errc::refused, "the prepared program changed in memory");
+  record.cached = predicted_known_;
+  describe(*predicted_, record);
+  TRY(still_as_kept(record));
   const abi::SeccompData call = data_of(attempt.call);
-  const abi::Verdict verdict = program::interpret(predicted_->program.view(), call);
+  const abi::Verdict verdict = program::interpret(predicted_->view(), call);
   const std::string who = who_decides(call, stack_.layers);
-  decision.program.emplace(std::move(predicted_->program));
+  decision.program.emplace(std::move(*predicted_));
   if (abi::meets(abi::Need::answered, verdict) || input_.settings.mode == bundle::Mode::observe) return {};
   return failure(Errc::refused, "the container could not start: " + who + " answers " + abi::to_string(verdict) +
                                     " to " + abi::call_text(call));
@@ -253,14 +332,7 @@ Result<void> Plan::compose_host(const install::Attempt& attempt, Record& record,
 Result<void> Plan::compose(const install::Attempt& attempt, Record& record, install::Decision& decision) {
   TRY(still_prepared());
   if (attempt.kind == install::CallKind::other) return compose_host(attempt, record, decision);
-  TRY(add_container(attempt, record));
-  TRY(one_listener(attempt.flags));
-  TRY_ASSIGN(program::VerifiedProgram program, one_program());
-  TRY_ASSIGN(const diagram::Node node, raise::raise(program.view(), *stack_.store));
-  const merge::Order order = merge::compare(*stack_.store, node, stack_.layers.back().node).order;
-  TRY(stack_.store->status());
-  if (order == merge::Order::looser || order == merge::Order::incomparable)
-    return failure(Errc::refused, "the merged program would be looser than the runtime's own");
+  TRY_ASSIGN(program::VerifiedProgram program, merged_program(attempt, record));
   if (input_.flags_fixed) {
     TRY_ASSIGN(decision.flags,
                fixed_flags(attempt.flags, host_flags_, install::filters_change_speculation, record.notes));
@@ -269,6 +341,7 @@ Result<void> Plan::compose(const install::Attempt& attempt, Record& record, inst
   }
   record.flags = decision.flags;
   describe(program, record);
+  TRY(still_as_kept(record));
   record.unmet_needs = unmet(program.view());
   decision.program.emplace(std::move(program));
   if (!record.unmet_needs.empty() && input_.settings.mode == bundle::Mode::enforce)

@@ -9,6 +9,7 @@
 
 #include "bundle/config.h"
 #include "bundle/settings.h"
+#include "composition.h"
 #include "inputs.h"
 #include "install/tracer.h"
 #include "pipeline.h"
@@ -27,6 +28,7 @@ struct PlanInput {
   std::optional<Prepared> prepared;  // the host layers as one program
   bool unconfined = false;           // no linux.seccomp: the host layers alone are the stack
   bool flags_fixed = false;          // the runtime will install by itself: its flags are what they are
+  std::string receipts;              // the folder of what earlier starts composed; "" = none
 };
 
 // The merged flags: nothing gets weaker (design section 2). SPEC_ALLOW only when every layer has it (a filter
@@ -48,6 +50,10 @@ class Plan {
   // when all is well or nothing is predicted.
   const std::vector<std::string>& predicted_unmet() const { return predicted_unmet_; }
 
+  // What it composed, for the next start: only after the container was let go, or its file written. Never fails.
+  void keep() { compositions_.keep(); }
+  const std::vector<std::string>& keeping_notes() const { return compositions_.notes(); }
+
   // The flags with which the runtime will install, as far as config.json tells.
   std::uint32_t predicted_flags() const { return predicted_flags_; }
 
@@ -61,7 +67,13 @@ class Plan {
   Result<void> compose(const install::Attempt& attempt, Record& record, install::Decision& decision);
   Result<void> compose_host(const install::Attempt& attempt, Record& record, install::Decision& decision);
   Result<void> add_container(const install::Attempt& attempt, Record& record);
+  Result<program::VerifiedProgram> merged_program(const install::Attempt& attempt, Record& record);
+  Result<program::VerifiedProgram> compose_anew(const install::Attempt& attempt, Record& record);
+  program::VerifiedProgram take_known(Compositions::Known known, const install::Attempt& attempt, Record& record);
   Result<program::VerifiedProgram> one_program();
+  Result<void> predict_program(Ingredients::Kind kind);
+  Ingredients ingredients(Ingredients::Kind kind) const;
+  Result<void> still_as_kept(const Record& record) const;
   std::uint32_t listener_flag() const;
   Result<void> one_listener(std::uint32_t flags) const;
   void describe(const program::VerifiedProgram& program, Record& record) const;
@@ -74,7 +86,11 @@ class Plan {
   std::vector<std::uint32_t> host_flags_;
   std::size_t host_count_ = 0;            // layers of stack_ that are the host's: one for all that is prepared
   std::optional<CompiledLayer> profile_;  // what config.json says, with the runtime's own changes
-  std::optional<Flat> predicted_;         // host layers and the profile, if there is one
+  // Host layers and the profile, if there is one.
+  std::optional<program::VerifiedProgram> predicted_;
+  bool predicted_known_ = false;  // from an earlier start
+  Compositions compositions_;
+  std::string kept_sha256_;  // of the program that a receipt gave, when one did: what is installed has to have it
   std::vector<std::string> predicted_unmet_;
   std::uint32_t predicted_flags_ = 0;
 };

@@ -6,10 +6,9 @@
 // by the project's version: a receipt outlives a rebuild of the same version.
 #include "prepared.h"
 
-#include <sys/utsname.h>
-
 #include <nlohmann/json.hpp>
 
+#include "composition.h"
 #include "layers.h"
 #include "pipeline.h"
 #include "support/build_id.h"
@@ -23,11 +22,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMaxWarnings = 20;
 
 std::string label_of(const std::string& settings_path) { return "host-" + sha256(settings_path); }
-
-std::string kernel_release() {
-  utsname name{};
-  return ::uname(&name) == 0 ? name.release : "";
-}
 
 Json to_json(const std::vector<Input>& inputs) {
   Json list = Json::array();

@@ -54,6 +54,7 @@ std::string to_json(const Record& record) {
       {"unmet_needs", record.unmet_needs},
       {"notes", record.notes},
       {"prepared", record.prepared},
+      {"cached", record.cached},
       {"bytes_compared", record.bytes_compared},
       {"stops", record.stops},
       {"milliseconds",

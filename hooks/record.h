@@ -40,6 +40,7 @@ struct Record {
   std::vector<std::string> unmet_needs;
   std::vector<std::string> notes;
   bool prepared = false;  // the host layers came from a receipt
+  bool cached = false;    // the installed program is one that an earlier start composed
   bool bytes_compared = false;
   unsigned stops = 0;
   double milliseconds_hook = 0, milliseconds_composing = 0, milliseconds_tracing = 0;

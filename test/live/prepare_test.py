@@ -57,7 +57,12 @@ class Cache:
         return self.world.cli(*self.arguments())
 
     def names(self):
-        return sorted(path.name for path in self.folder.iterdir())
+        """Without the programs that starts composed: see merged()."""
+        return sorted(path.name for path in self.folder.iterdir() if path.name != "merged")
+
+    def merged(self):
+        folder = self.folder / "merged"
+        return sorted(folder.iterdir()) if folder.exists() else []
 
     def receipt(self):
         entries = [name for name in self.names() if len(name) == HASH]
@@ -445,7 +450,7 @@ def a_full_disk_leaves_no_half_receipt_and_stops_no_container(runtime, world):
         answer = cache.prepare()
         expect(answer.returncode == 2 and "No space left" in answer.stderr, f"{answer}")
         expect(cache.names() == ["ballast"], f"left behind: {cache.names()}")
-        expect_started(world, cache.run(runtime), False)
+        expect_started(world, cache.run(runtime), False, "the program was not kept", "No space left")
 
 
 @each(RUNTIMES, ("receipt", "label"))
@@ -468,12 +473,159 @@ def a_folder_that_is_read_only(runtime, world):
         cache = Cache(world, folder)
         remount = ["mount", "-o", "remount,%s,size=16k,mode=0700", "tmpfs", folder]
         subprocess.run([w % "ro" if isinstance(w, str) and "%" in w else w for w in remount], check=True, timeout=DEADLINE)
-        expect_started(world, cache.run(runtime), True)
+        expect_started(world, cache.run(runtime), True, "the program was not kept", "Read-only file system")
         expect(cache.prepare().returncode == 2, "prepared")
         subprocess.run([w % "rw" if isinstance(w, str) and "%" in w else w for w in remount], check=True, timeout=DEADLINE)
         cache.receipt().write_bytes(b"")
         subprocess.run([w % "ro" if isinstance(w, str) and "%" in w else w for w in remount], check=True, timeout=DEADLINE)
         expect_started(world, cache.run(runtime), False, "not prepared again", "Read-only file system")
+
+
+# ---- programs that an earlier start composed -------------------------------------------------------------------------
+ROUTES = {"runc, traced": ("runc", False), "crun, traced": ("crun", False), "crun, its file": ("crun", True)}
+ONE_ROUTE = {"crun, its file": ROUTES["crun, its file"]}
+OTHER_PROFILE = dict(PROFILE, syscalls=[rule("uname", 98)])
+KEPT_PROGRAMS = 64
+
+
+class Starts:
+    """The same container again and again, by one route; each is compared with its layers while it lives."""
+
+    def __init__(self, world, cache, route):
+        self.world, self.cache, (self.runtime, self.by_file) = world, cache, route
+
+    def config(self, profile=PROFILE):
+        config = self.cache.config(True, profile, arguments=("/bin/probe", "wait"))
+        if self.by_file:
+            config["hooks"]["createContainer"] = config["hooks"]["createRuntime"]
+        return config
+
+    def start(self, cached, profile=PROFILE, *notes):
+        own = self.world.runtimes_own_program(self.runtime, True, profile)
+        before = len(self.world.records())
+        start = self.world.start(self.runtime, self.config(profile)).read_until("ready")
+        hook_test.expect_ready(start)
+        equal = self.world.check_live("equal", start.init_pid(), INHERITED, *self.world.default_layers, f"bpf:{own}")
+        expect(equal.returncode == 0, "the live filter is not the stack: " + equal.stderr)
+        wait_for(lambda: len(self.world.records()) > before, "a record in the log")
+        record = expect_record(self.world, "installed")
+        self.world.remove(start)
+        expect(record["route"] == ("create-container" if self.by_file else "ptrace-hook"), f"route {record['route']}")
+        expect(record["cached"] is cached, f"cached is {record['cached']}: {record['notes']}")
+        expect([layer["filters"] for layer in record["layers"]] == [2, 1, 1], f"layers: {record['layers']}")
+        expect(bool(notes) == bool(record["notes"]), f"notes: {record['notes']}")
+        for note in notes:
+            expect(any(note in text for text in record["notes"]), f"'{note}' is not noted: {record['notes']}")
+        return record
+
+
+@each(ROUTES)
+def a_second_start_takes_the_first_ones_program(route, world):
+    cache = Cache(world)
+    starts = Starts(world, cache, route)
+    first, second = starts.start(False), starts.start(True)
+    same = ("layers", "filters", "instructions", "flags", "program_sha256", "mismatch", "unmet_needs", "notes", "inputs_sha256")
+    expect([first[key] for key in same] == [second[key] for key in same], f"{first} {second}")
+    starts.start(False, OTHER_PROFILE)
+    world.layer("umask97.bpf", bpf(("umask", errno_verdict(97)), ("keyctl", errno_verdict(94))))
+    expect(cache.prepare().returncode == 0, "not prepared")
+    starts.start(False)
+    cache.expect_good()
+    expect("new" not in [path.name for path in cache.merged()], "left behind")
+
+
+@each()
+def without_a_profile_and_layers_that_are_not_prepared(world):
+    cache = Cache(world, fill=False)
+    cache.folder.mkdir(mode=0o700)
+    for cached in (False, True):
+        record = expect_started(world, cache.run("crun", True, None), False, markers=UNCONFINED)
+        expect(record["cached"] is cached, f"cached is {record['cached']}")
+
+
+PROGRAM_DAMAGES = {"another owner": DAMAGES["another owner"], "cut off": PART_DAMAGES["cut off in about"],
+                   "one bit of the program": PART_DAMAGES["program, last byte"]}
+DAMAGED = dict(zip((f"{damage}; {route}" for damage, route in zip(PROGRAM_DAMAGES, ROUTES)),
+                   zip(PROGRAM_DAMAGES.values(), ROUTES.values())))
+
+
+# test/unit/receipt has every other damage.
+@each(DAMAGED)
+def a_damaged_program_is_composed_again(damaged, world):
+    damage, route = damaged
+    cache = Cache(world)
+    starts = Starts(world, cache, route)
+    starts.start(False)
+    for path in cache.merged():
+        damage(path)
+    starts.start(False, PROFILE, "composed again: ")
+    starts.start(True)
+
+
+@each(ONE_ROUTE)
+def another_programs_receipt_in_its_place_is_not_taken(route, world):
+    cache = Cache(world)
+    starts = Starts(world, cache, route)
+    starts.start(False)
+    before = cache.merged()
+    starts.start(False, OTHER_PROFILE)
+    for path in set(cache.merged()) - set(before):
+        path.write_bytes(before[-1].read_bytes())
+    starts.start(False, OTHER_PROFILE, "its name is not the hash of its inputs")
+
+
+@each(ROUTES)
+def programs_that_a_full_disk_has_no_room_for(route, world):
+    with tiny_disk(world) as folder:
+        cache = Cache(world, folder)
+        starts = Starts(world, cache, route)
+        fill(folder)
+        starts.start(False, PROFILE, "the program was not kept", "No space left")
+        expect(all(path.name != "new" for path in cache.merged()), "left behind")
+
+
+@each(ONE_ROUTE)
+def the_oldest_program_makes_room(route, world):
+    cache = Cache(world)
+    starts = Starts(world, cache, route)
+    starts.start(False)
+    kept = cache.merged()
+    for number in range(KEPT_PROGRAMS - len(kept)):
+        path = cache.folder / "merged" / hashlib.sha256(b"%d" % number).hexdigest()
+        path.write_bytes(b"")
+        os.utime(path, (number, number))
+    starts.start(False, OTHER_PROFILE)
+    left = cache.merged()
+    expect(len(left) == KEPT_PROGRAMS and set(kept) < set(left), f"{len(left)} programs")
+    expect(cache.folder / "merged" / hashlib.sha256(b"0").hexdigest() not in left, "the oldest is there")
+    starts.start(True)
+
+
+@each(("crun",))
+def nobody_waits_for_who_keeps_a_program(runtime, world):
+    cache = Cache(world)
+    (cache.folder / "merged").mkdir(mode=0o700)
+    folder = os.open(cache.folder / "merged", os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        expect(expect_started(world, cache.run(runtime), True)["cached"] is False, "cached")
+        expect(cache.merged() == [], f"{cache.merged()}")
+    finally:
+        os.close(folder)
+    expect(expect_started(world, cache.run(runtime), True)["cached"] is False, "cached")
+    expect(expect_started(world, cache.run(runtime), True)["cached"] is True, "not cached")
+
+
+@each(("crun",))
+def several_first_starts_at_once(runtime, world):
+    cache = Cache(world)
+    starts = [world.start(runtime, cache.config()) for _ in range(4)]
+    for start in starts:
+        expect_merged(start.finish())
+    wait_for(lambda: len(world.records()) == len(starts), "a record of each")
+    expect(all(record["outcome"] == "installed" and not record["notes"] for record in world.records()), "not all installed")
+    expect(all(len(path.name) == HASH for path in cache.merged()) and cache.merged(), f"{cache.merged()}")
+    expect(expect_started(world, cache.run(runtime), True)["cached"] is True, "not cached")
 
 
 # ---- who writes is killed, fails, or is not alone -------------------------------------------------------------------
