@@ -336,7 +336,7 @@ class Hook {
     return Plan::make(std::move(plain), diagnostics_);
   }
 
-  install::Job make_job(std::shared_ptr<Plan> plan, bool no_new_privs, bool unconfined) {
+  install::Job make_job(const std::shared_ptr<Plan>& plan, bool no_new_privs, bool unconfined) {
     install::Job job;
     job.identity = std::move(identity_);
     job.mark = mark_;
