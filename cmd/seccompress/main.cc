@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // seccompress: many stacked seccomp policies become one proved program. Parses, calls the library, prints.
 #include <array>
+#include <csignal>
 #include <string>
 #include <string_view>
 
@@ -60,6 +61,8 @@ int main(int argc, char** argv) {
   const std::string_view word = argv[1];
   if (word == "--help" || word == "-h" || word == "help") return print(help_text());
   if (word == "--version") return print(version_text());
+  // A file larger than the limit is an error like any other. Not for `run`: its command would inherit it.
+  if (word != "run") std::signal(SIGXFSZ, SIG_IGN);
   for (const Command& command : kCommands)
     if (command.name == word) return command.run(argc - 1, argv + 1);
   return misuse("unknown command '" + std::string(word) + "'");

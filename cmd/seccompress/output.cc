@@ -61,7 +61,13 @@ int print_json(const nlohmann::ordered_json& value) {
   return print(value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
 
-void complain(const Diagnostic& diagnostic) { write_all(STDERR_FILENO, to_string(diagnostic) + '\n'); }
+void complain(const Diagnostic& diagnostic) {
+  std::string text = to_string(diagnostic);
+  // File names may hold anything; a terminal shall not get it.
+  for (char& byte : text)
+    if (static_cast<unsigned char>(byte) < ' ' || byte == '\x7f') byte = '?';
+  write_all(STDERR_FILENO, text + '\n');
+}
 
 std::string Table::text() const {
   const std::vector<std::size_t> widest = widths(rows_);

@@ -126,12 +126,15 @@ bool Session::hidden(const Diagnostic& diagnostic) const {
 Result<void> Session::show_diagnostics() {
   if (shown_) return {};
   shown_ = true;
-  std::size_t warnings = 0;
+  std::size_t warnings = 0, errors = 0;
   for (Diagnostic diagnostic : diagnostics_.all()) {
+    // The first error is the one to mend; what follows is often its consequence.
+    if (diagnostic.severity == Severity::error && ++errors > 1) continue;
     if (diagnostic.severity == Severity::warning) ++warnings;
     if (compile_.lint == "error" && diagnostic.severity == Severity::warning) diagnostic.severity = Severity::error;
     if (!hidden(diagnostic)) complain(diagnostic);
   }
+  if (errors > 1) complain({Severity::note, "more", {}, counted(errors - 1, "more error") + "; --json lists all", {}});
   const Diagnostic dropped{Severity::note, "dropped", {}, counted(diagnostics_.dropped(), "more message"), {}};
   if (diagnostics_.dropped() > 0 && !hidden(dropped)) complain(dropped);
   if (compile_.lint == "error" && warnings > 0) return reported();

@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "pipeline.h"
 #include "read/reader.h"
 #include "support/file.h"
 #include "support/paths.h"
@@ -46,6 +47,17 @@ std::string first_error(const Diagnostics& diagnostics) {
   return "none";
 }
 
+// "" when the profile alone flattens, which verify has then proved equal to its reference program.
+std::string flattened(const read::Layer& layer, const read::Options& options) {
+  PipelineOptions pipeline;
+  pipeline.read = options;
+  Stack stack = make_stack(pipeline);
+  Diagnostics diagnostics;
+  if (const auto added = add_layer(stack, layer, pipeline, diagnostics); !added) return added.error().what;
+  const auto flat = flatten(stack, pipeline);
+  return flat ? "" : flat.error().what;
+}
+
 class CorpusProfiles : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CorpusProfiles, MeanTheSameToRulesDiagramAndReference) {
@@ -72,6 +84,7 @@ TEST_P(CorpusProfiles, MeanTheSameToRulesDiagramAndReference) {
     const Agreement agreement = compare_lowering(policy, numbers_of(policy), 400, random);
     EXPECT_FALSE(agreement.disagreement) << name << ": " << agreement.disagreement->substr(0, 2000);
     calls += agreement.calls;
+    EXPECT_EQ(flattened(*layer, options), "") << name;
   }
   std::printf("%s: %zu profiles read, %zu calls, %zu profiles refused as listed\n", GetParam(), read, calls, refused);
   EXPECT_GT(read, 40U);
