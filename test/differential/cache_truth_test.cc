@@ -97,8 +97,9 @@ bool is_exempt(const std::string& kernel, const std::string& arch, std::uint32_t
 std::size_t compare(const Report& report, const std::string& kernel) {
   const std::vector<Code> stack = load_stack(report.stack);
   std::size_t bits = 0;
-  for (const auto& [arch, count] : report.numbers)
-    for (std::uint32_t nr = 0; nr < count; ++nr, ++bits) {
+  for (const auto& numbers : report.numbers)
+    for (std::uint32_t nr = 0; nr < numbers.second; ++nr, ++bits) {
+      const std::string& arch = numbers.first;  // clang 14: no structured binding in a lambda
       const bool predicted =
           is_exempt(kernel, arch, nr) || std::all_of(stack.begin(), stack.end(), [&](const Code& code) {
             return program::is_constant_allow(code, arch == "x86_64" ? kX8664 : kI386, nr);
