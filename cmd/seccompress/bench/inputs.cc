@@ -62,7 +62,7 @@ Result<std::vector<read::Layer>> layers_of(Session& session, const std::vector<s
     layers.push_back(std::move(layer));
   }
   if (!layers.empty()) return layers;
-  TRY_ASSIGN(read::Layer unit, built_in(session.options(), "systemd", "strict.service", kHardenedUnit));
+  TRY_ASSIGN(read::Layer unit, built_in(session.options(), "systemd", "strict-service.conf", kHardenedUnit));
   TRY_ASSIGN(read::Layer profile, built_in(session.options(), "docker", "container-default.json", kContainerProfile));
   layers.push_back(std::move(unit));
   layers.push_back(std::move(profile));
@@ -117,9 +117,9 @@ Result<HookLayers> hook_layers(Session& session, const std::vector<std::string>&
     layers.lenient = layers.strict;
     return layers;
   }
-  TRY_ASSIGN(const read::Layer strict, built_in(session.options(), "systemd", "strict.service", kHardenedUnit));
+  TRY_ASSIGN(const read::Layer strict, built_in(session.options(), "systemd", "strict-service.conf", kHardenedUnit));
   TRY_ASSIGN(const read::Layer lenient,
-             built_in(session.options(), "systemd", "strict.service", without_call_filters(kHardenedUnit)));
+             built_in(session.options(), "systemd", "strict-service.conf", without_call_filters(kHardenedUnit)));
   TRY_ASSIGN(layers.strict, filters_of(session, {strict}));
   TRY_ASSIGN(layers.lenient, filters_of(session, {lenient}));
   return layers;

@@ -16,7 +16,7 @@ struct BenchSubject {
   std::vector<program::VerifiedProgram> stack, flat;  // the same as install takes it; the one program
 };
 
-// The layers as typed; none: the filters of a hardened service (packaging/quickstart.d/units/strict.service) under
+// The layers as typed; none: the filters of a hardened service (profiles/strict-service.conf) under
 // those of a container (profiles/container-default.json).
 Result<BenchSubject> stack_subject(Session& session, const std::vector<std::string>& layers);
 
