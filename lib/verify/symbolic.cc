@@ -13,7 +13,7 @@ namespace {
 using program::Instruction;
 
 constexpr std::uint32_t kMaxFreshWords = 1000;
-constexpr std::size_t kMaxVerdicts = 1024;  // of one run
+constexpr std::size_t kMaxPending = 2048;  // states that wait
 constexpr std::size_t kMaxValues = std::size_t{1} << 16;
 constexpr std::uint32_t kRelationOperation = 0x1000;  // a comparison as an operation; + Relation
 
@@ -192,7 +192,16 @@ void Executor::deliver(State state) {
   if (subject_->forgets_a(state.pc)) state.a = constant(0);
   const auto place =
       std::find_if(pending_.rbegin(), pending_.rend(), [&](const State& other) { return other.pc >= state.pc; });
-  if (place != pending_.rend() && place->pc == state.pc) return merge_into(*place, state);
+  if (place == pending_.rend() || place->pc != state.pc) {
+    pending_.insert(place.base(), std::move(state));
+    return;
+  }
+  if (!mode_.separate) return merge_into(*place, state);
+  for (auto other = place; other != pending_.rend() && other->pc == state.pc; ++other) {
+    budget_.spend(1);
+    if (other->a == state.a && other->x == state.x && other->memory == state.memory) return merge_into(*other, state);
+  }
+  if (pending_.size() > kMaxPending) trouble_ = Trouble::overflow;
   pending_.insert(place.base(), std::move(state));
 }
 
@@ -216,7 +225,13 @@ void Executor::merge_into(State& there, State& state) {
 }
 
 Regions Executor::run(const Subject& subject, std::uint32_t pc, Held held, Edge region) {
+  explore(subject, pc, held, region);
+  return collect();
+}
+
+void Executor::explore(const Subject& subject, std::uint32_t pc, Held held, Edge region) {
   subject_ = &subject;
+  computed_.clear();
   pending_.clear();
   results_.clear();
   State first{pc, Condition(region), constant(held.bits), constant(0), kNoMemory};
@@ -229,7 +244,6 @@ Regions Executor::run(const Subject& subject, std::uint32_t pc, Held held, Edge 
     if (budget_.exhausted() || memories_.size() > kMaxValues) trouble_ = Trouble::overflow;
     step(state);
   }
-  return collect();
 }
 
 void Executor::step(State& state) {
@@ -387,6 +401,7 @@ Executor::Value Executor::calculate(std::uint32_t operation, Value a, Value oper
   if (a.is_constant() && operand.is_constant()) return constant(calculate_constant(operation, a.data, operand.data));
   if (operation == BPF_AND && operand.is_constant() && a.kind == Value::Kind::word)
     return {Value::Kind::word, a.word, a.data & operand.data};
+  if (operation == BPF_MUL && a.is_constant()) std::swap(a, operand);
   const bool power = operand.is_constant() && std::has_single_bit(operand.data);
   switch (operation) {
     case BPF_AND:
@@ -396,10 +411,11 @@ Executor::Value Executor::calculate(std::uint32_t operation, Value a, Value oper
       break;
     case BPF_LSH:
     case BPF_RSH:
-      if (!operand.is_constant()) return fresh(operation, a, operand);
+      if (!operand.is_constant()) return mode_.abstract ? fresh(operation, a, operand) : shift(operation, a, operand);
       break;
     case BPF_MUL:
     case BPF_DIV:
+      if (!power && operation == BPF_MUL && operand.is_constant() && !mode_.abstract) return product(a, operand.data);
       if (!power) return fresh(operation, a, operand);
       operation = operation == BPF_MUL ? BPF_LSH : BPF_RSH;
       operand = constant(static_cast<std::uint32_t>(std::countr_zero(operand.data)));
@@ -408,6 +424,22 @@ Executor::Value Executor::calculate(std::uint32_t operation, Value a, Value oper
       if (mode_.abstract) return fresh(operation, a, operand);
   }
   return calculate_bits(operation, a, operand);
+}
+
+// By the bits of the operand, modulo 32.
+Executor::Value Executor::shift(std::uint32_t operation, Value a, Value operand) {
+  const Bits by = bits_of(operand);
+  for (unsigned i = 0; i < 5; ++i) a = merge(by[i], calculate(operation, a, constant(1U << i)), a);
+  return a;
+}
+
+Executor::Value Executor::product(Value a, std::uint32_t factor) {
+  Value sum = constant(0);
+  for (unsigned i = 0; i < 32 && trouble() == Trouble::none; ++i) {
+    if ((factor >> i & 1U) == 0) continue;
+    sum = calculate(BPF_ADD, sum, calculate(BPF_LSH, a, constant(i)));
+  }
+  return sum;
 }
 
 Executor::Value Executor::calculate_bits(std::uint32_t operation, Value a, Value operand) {
@@ -449,22 +481,11 @@ Executor::Value Executor::add(const Bits& a, const Bits& x, Edge carry) {
 void Executor::return_value(State& state) {
   const Value a = resolve(state.a);
   if (a.is_constant()) return finish(a.data, std::move(state.when));
-  split_verdicts(bits_of(a), 31, 0, settle(state.when));
-}
-
-// Every verdict that the bits can form, data bits only where they matter.
-void Executor::split_verdicts(const Bits& bits, int bit, abi::Verdict prefix, Edge region) {
-  if (region == kFalse || trouble() != Trouble::none) return;
-  if (results_.size() > kMaxVerdicts) {
-    trouble_ = Trouble::verdicts;
+  if (mode_.words) {
+    computed_.push_back({bits_of(a), settle(state.when)});
     return;
   }
-  budget_.spend(1 + results_.size() / 8);
-  const bool data_matters = bit > 15 || abi::normalize(prefix) != abi::normalize(prefix | 0xffffU);
-  if (bit < 0 || !data_matters) return finish(prefix, Condition(region));
-  const Edge one = bits[static_cast<unsigned>(bit)];
-  split_verdicts(bits, bit - 1, prefix | 1U << bit, bdd_.conjunction(region, one));
-  split_verdicts(bits, bit - 1, prefix, bdd_.conjunction(region, negate(one)));
+  split_verdicts(bits_of(a), 31, 0, settle(state.when));
 }
 
 }  // namespace seccompress::verify

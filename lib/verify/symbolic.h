@@ -3,8 +3,8 @@
 //
 // Values are constants, masked words of the input, or 32 functions; ways that meet become one state whose
 // values are chosen by the condition under which each came, so every instruction is taken once. AND OR XOR
-// LSH RSH ADD SUB NEG are exact. MUL, DIV and shifts by a register give a fresh word for each distinct
-// (operation, operands): the same computation on the same values is the same word, and nothing else is known
+// LSH RSH ADD SUB NEG and products with a constant are exact. Other products, and quotients, give a fresh word for each
+// distinct (operation, operands): the same computation on the same values is the same word, and nothing else is known
 // of it. So equality under fresh words is equality; a difference may be none and needs a concrete witness.
 #pragma once
 
@@ -29,6 +29,8 @@ struct Cell {
 struct Mode {
   Order order;
   bool abstract = false;  // all arithmetic and all relations between values are fresh words
+  bool separate = false;  // ways that meet with different values stay apart: more steps, more equal fresh words
+  bool words = false;     // verdicts as 32 functions, however many there are
 };
 
 // A function to verdicts: disjoint regions, one for each normalized verdict.
@@ -57,13 +59,18 @@ class Executor {
 
   // Regions of the verdicts of `subject` from (pc, held) on.
   Regions run(const Subject& subject, std::uint32_t pc, Held held, Edge region);
+  // The same as a normalized word (Mode::words); 0 outside of the region.
+  using Bits = std::array<Edge, 32>;  // by bit number
+  Bits run_to_word(const Subject& subject, std::uint32_t pc, Held held, Edge region);
+  Bits word_of(abi::Verdict verdict, Edge region);
+  // The kernel's rule on words.
+  Bits stack_words(const Bits& newer, const Bits& older);
 
   Trouble trouble() const { return bdd_.overflowed() ? Trouble::overflow : trouble_; }
   bool used_plane() const { return used_plane_; }  // some outcome depended on arch or nr
   bool used_fresh() const { return fresh_count_ > 0; }
 
  private:
-  using Bits = std::array<Edge, 32>;  // by bit number
   struct Value {
     enum class Kind : std::uint8_t { constant, word, bits } kind = Kind::constant;
     std::uint8_t word = 0;
@@ -120,9 +127,13 @@ class Executor {
   Edge compare_bits(const Bits& a, const Bits& x, Relation relation);
   void arithmetic(State& state, const program::Instruction& insn);
   Value calculate(std::uint32_t operation, Value a, Value operand);
+  Value shift(std::uint32_t operation, Value a, Value operand);
+  Value product(Value a, std::uint32_t factor);
   Value calculate_bits(std::uint32_t operation, Value a, Value operand);
   Value add(const Bits& a, const Bits& x, Edge carry);
+  void explore(const Subject& subject, std::uint32_t pc, Held held, Edge region);
   void return_value(State& state);
+  Bits normalize(Bits word);
   void split_verdicts(const Bits& bits, int bit, abi::Verdict prefix, Edge region);
 
   Bdd& bdd_;
@@ -136,6 +147,11 @@ class Executor {
   const Subject* subject_ = nullptr;
   std::vector<State> pending_;  // descending by pc, one for each
   std::vector<Result> results_;
+  struct Word {
+    Bits bits;
+    Edge when;
+  };
+  std::vector<Word> computed_;  // verdicts that RET A returned (Mode::words)
   std::vector<Bits> bits_;
   HashIndex bits_index_;
   std::vector<Memory> memories_;

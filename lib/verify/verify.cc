@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Input: the flat program, or several, and the programs they stand for, oldest first. Output: an Outcome. Entry
-// points: prove, prove_stack, to_string.
+// points: prove, prove_stack, find, to_string.
 //
 // Method. (1) The constants that programs compare nr and arch with cut the (arch, nr) plane into cells. (2) Each
 // program walks forward once per class of architectures on sets of cells (walk.h); a cell ends in a constant
@@ -11,8 +11,8 @@
 //
 // Complexity: n instructions, c cells: O(n * c / 64) for the walk, O(programs * c) for the sequences.
 //
-// Weaknesses, each of which ends in Undecided and never in a wrong answer: MUL, DIV and shifts by X are only
-// known to be functions of their operands; sums over several arguments, and RET A of a whole word, can pass a
+// Weaknesses, each of which ends in Undecided and never in a wrong answer: products
+// and quotients of arguments are only known to be functions of their operands; sums over several arguments can pass a
 // limit. Low-bit tests of nr inside a cell make its bits variables: slower, exact. Trusted: program::check, the
 // interpreter for witnesses, abi::stack and abi::normalize.
 #include "verify/verify.h"
@@ -55,12 +55,12 @@ std::string place(std::uint32_t arch, std::uint32_t nr) {
 
 class Proof {
  public:
-  Proof(std::span<const program::Code> flat, std::span<const program::Code> stack, const Options& options);
-  Outcome run();
+  using Failure = std::optional<Outcome>;  // nothing: go on
+  Proof(std::span<const program::Code> flat, std::span<const program::Code> stack, VerdictRelation holds,
+        const Options& options);
+  Failure run();  // nothing: there is no input for which it holds
 
  private:
-  using Failure = std::optional<Outcome>;  // nothing: go on
-
   Failure prove_class(const ArchClass& arch);
   // What one side answers in each cell, and where the kernel's cache does (sure) or may (maybe).
   struct Side {
@@ -74,7 +74,7 @@ class Proof {
   Failure prove_cell(const ArchClass& arch, std::uint32_t cell);
   Failure judge(const CellProof& proof);
   Outcome difference(const abi::SeccompData& witness) const;
-  bool differ(const abi::SeccompData& data) const;
+  bool holds_at(const abi::SeccompData& data) const;
   std::optional<abi::SeccompData> search(abi::SeccompData near) const;
   struct Pair {
     Sequences::Number stack, flat;
@@ -87,6 +87,7 @@ class Proof {
   Undecided out_of_steps() const { return {"the step limit was reached"}; }
 
   std::span<const program::Code> flat_, stack_;
+  VerdictRelation holds_;
   const Options& options_;
   Budget budget_;
   std::vector<Subject> subjects_;  // the stack, then flat
@@ -104,8 +105,9 @@ class Proof {
   HashIndex proved_index_;
 };
 
-Proof::Proof(std::span<const program::Code> flat, std::span<const program::Code> stack, const Options& options)
-    : flat_(flat), stack_(stack), options_(options), budget_(options.limits.steps) {
+Proof::Proof(std::span<const program::Code> flat, std::span<const program::Code> stack, VerdictRelation holds,
+             const Options& options)
+    : flat_(flat), stack_(stack), holds_(holds), options_(options), budget_(options.limits.steps) {
   Cuts nr, arch;
   subjects_.reserve(stack.size() + flat.size());
   for (const program::Code& code : stack) subjects_.emplace_back(code);
@@ -116,14 +118,14 @@ Proof::Proof(std::span<const program::Code> flat, std::span<const program::Code>
   walker_.emplace(*cells_, budget_);
 }
 
-Outcome Proof::run() {
+Proof::Failure Proof::run() {
   if (cells_->count() * std::uint64_t{classes_.size()} > options_.limits.cells)
     return Undecided{fmt::format("{} classes of architectures times {} ranges of numbers are more cells than {}",
                                  classes_.size(), cells_->count(), options_.limits.cells)};
   for (const ArchClass& arch : classes_)
     if (Failure failure = prove_class(arch)) return std::move(*failure);
   if (cache_loss_) return *cache_loss_;
-  return VerifiedStack{ProgramMaker::make(flat_)};
+  return std::nullopt;
 }
 
 Proof::Failure Proof::prove_class(const ArchClass& arch) {
@@ -183,9 +185,8 @@ void Proof::note_cache(const Outcomes& outcomes, std::vector<std::uint64_t>& sur
 
 Proof::Failure Proof::compare_cell(const ArchClass& arch, std::uint32_t cell) {
   const Sequences::Number stack = stack_side_.answers[cell], flat = flat_side_.answers[cell];
-  if (stack == flat && sequences_.is_constant(stack)) return std::nullopt;
   if (!sequences_.is_constant(flat) || !sequences_.is_constant(stack)) return prove_cell(arch, cell);
-  if (sequences_.verdict(stack) == sequences_.verdict(flat)) return std::nullopt;
+  if (!holds_(sequences_.verdict(stack), sequences_.verdict(flat))) return std::nullopt;
   abi::SeccompData witness{};
   witness.arch = arch.representative();
   abi::write_word(witness, abi::kNr, cells_->first(cell));
@@ -209,31 +210,31 @@ Proof::Failure Proof::prove_cell(const ArchClass& arch, std::uint32_t cell) {
   const Pair pair{stack_side_.answers[cell], flat_side_.answers[cell]};
   if (proved_before(pair)) return std::nullopt;
   if (!prover_)
-    prover_.emplace(subjects_, residues_, options_.limits.bdd_nodes, budget_,
-                    [this](const abi::SeccompData& data) { return differ(data); });
+    prover_.emplace(subjects_, residues_, options_.limits.bdd_nodes, budget_, holds_,
+                    [this](const abi::SeccompData& data) { return holds_at(data); });
   const CellProof proof = prover_->prove({&arch, cells_->interval(cell)}, sequences_.newest_first(pair.stack),
                                          sequences_.newest_first(pair.flat));
-  if (proof.kind == CellProof::Kind::equal) {
+  if (proof.kind == CellProof::Kind::never) {
     if (!proof.for_this_cell_only) remember(pair);
     return std::nullopt;
   }
   return judge(proof);
 }
 
-// Not equal as far as the prover can tell.
+// It holds as far as the prover can tell.
 Proof::Failure Proof::judge(const CellProof& proof) {
-  if (proof.kind == CellProof::Kind::differs) return difference(proof.witness);
+  if (proof.kind == CellProof::Kind::somewhere) return difference(proof.witness);
   if (const auto found = search(proof.witness)) return difference(*found);
   return Undecided{place(proof.witness.arch, static_cast<std::uint32_t>(proof.witness.nr)) + ": " + proof.reason};
 }
 
-bool Proof::differ(const abi::SeccompData& data) const {
-  return abi::normalize(program::interpret_stack(stack_, data)) !=
-         abi::normalize(program::interpret_stack(flat_, data));
+bool Proof::holds_at(const abi::SeccompData& data) const {
+  return holds_(abi::normalize(program::interpret_stack(stack_, data)),
+                abi::normalize(program::interpret_stack(flat_, data)));
 }
 
 Outcome Proof::difference(const abi::SeccompData& witness) const {
-  CHECK(differ(witness));
+  CHECK(holds_at(witness));
   const abi::Verdict flat =
       flat_.size() == 1 ? program::interpret(flat_[0], witness) : program::interpret_stack(flat_, witness);
   return Difference{witness, program::interpret_stack(stack_, witness), flat};
@@ -250,7 +251,7 @@ std::optional<abi::SeccompData> Proof::search(abi::SeccompData near) const {
       if (value % 3 == 0) argument = value >> 32 & 63;
       if (value % 3 == 1) argument = value >> (value >> 8 & 31);
     }
-    if (differ(data)) return data;
+    if (holds_at(data)) return data;
   }
   return std::nullopt;
 }
@@ -281,6 +282,8 @@ std::optional<Undecided> refuse_stack(std::span<const program::Code> stack) {
   if (total > kMaxStack) return Undecided{fmt::format("the stack has {} instructions", total)};
   return std::nullopt;
 }
+
+bool differ(abi::Verdict stack, abi::Verdict flat) { return stack != flat; }
 
 std::string describe(const Difference& difference) {
   std::string arguments;
@@ -314,7 +317,20 @@ Outcome prove_stack(std::span<const program::Code> flat, std::span<const program
   if (auto refused = refuse_stack(stack)) return *refused;
   if (std::equal(flat.begin(), flat.end(), stack.begin(), stack.end(), program::same_code))
     return VerifiedStack{ProgramMaker::make(flat)};
-  return Proof(flat, stack, options).run();
+  if (auto failure = Proof(flat, stack, differ, options).run()) return std::move(*failure);
+  return VerifiedStack{ProgramMaker::make(flat)};
+}
+
+Finding find(std::span<const program::Code> flat, std::span<const program::Code> stack, VerdictRelation holds,
+             const Options& options) {
+  if (auto refused = refuse_stack(flat)) return *refused;
+  if (auto refused = refuse_stack(stack)) return *refused;
+  Options no_cache = options;
+  no_cache.syscalls = 0;
+  const Proof::Failure failure = Proof(flat, stack, holds, no_cache).run();
+  if (!failure) return NoSuchInput{};
+  if (const auto* found = std::get_if<Difference>(&*failure)) return *found;
+  return std::get<Undecided>(*failure);
 }
 
 std::string to_string(const Outcome& outcome) {

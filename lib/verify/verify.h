@@ -63,6 +63,14 @@ Outcome prove(program::CodeView flat, std::span<const program::Code> stack, cons
 Outcome prove_stack(std::span<const program::Code> flat, std::span<const program::Code> stack,
                     const Options& options = {});
 
+// Is there an input for which `holds(stack's verdict, flat's verdict)`? Verdicts normalized. Neither has to be
+// acceptable to the kernel.
+using VerdictRelation = bool (*)(abi::Verdict stack, abi::Verdict flat);
+struct NoSuchInput {};
+using Finding = std::variant<NoSuchInput, Difference, Undecided>;
+Finding find(std::span<const program::Code> flat, std::span<const program::Code> stack, VerdictRelation holds,
+             const Options& options = {});
+
 // The outcome in one line for a person ("differs for x86_64 openat(...): stack ERRNO(1), flat ALLOW").
 std::string to_string(const Outcome& outcome);
 

@@ -304,10 +304,55 @@ TEST(Prove, FollowsVerdictsThatAreComputed) {
   EXPECT_NE(outcome(wrong, {computed}), "equal");
   // Data that the kernel ignores need not be told apart.
   EXPECT_EQ(outcome(only(kAllow), {{ld(arg_low(2)), alu(BPF_AND, 0xffff), alu(BPF_OR, kAllow), ret_a()}}), "equal");
-  // All words of an argument as verdicts are too many, except for the same code.
+}
+
+TEST(Prove, ComparesWordsWhereVerdictsAreTooMany) {
   const Code any = {ld(arg_low(2)), ret_a()};
   EXPECT_EQ(outcome(any, {any}), "equal");
-  EXPECT_EQ(outcome(any, {any, any}), "not decided: x86_64 read: needs more nodes or verdicts than the limit");
+  EXPECT_EQ(outcome(any, {any, any}), "equal");
+  // Under a newer ERRNO(1): what is stricter wins, by its action as a signed number.
+  const auto under = [](std::uint32_t bound, abi::Verdict otherwise) {
+    return Code{ld(arg_low(2)), alu(BPF_XOR, 0x80000000), jge(bound, 0, 1),
+                ret(otherwise), alu(BPF_XOR, 0x80000000), ret_a()};
+  };
+  EXPECT_EQ(outcome(under(0x80050000, kErrno | 1), {any, only(kErrno | 1)}), "equal");
+  EXPECT_NE(outcome(under(0x80050001, kErrno | 1), {any, only(kErrno | 1)}), "equal");
+  EXPECT_NE(outcome(under(0x00050000, kErrno | 1), {any, only(kErrno | 1)}), "equal");
+  EXPECT_NE(outcome(under(0x80050000, kErrno | 2), {any, only(kErrno | 1)}), "equal");
+  // Data above 4095, and data of actions that have none, are normalized.
+  const Code capped = {ld(arg_low(2)), alu(BPF_AND, 0xffff), alu(BPF_OR, kErrno), ret_a()};
+  const Code listed = {ld(arg_low(2)),     alu(BPF_AND, 0xffff), jge(4095, 0, 1),
+                       ret(kErrno | 4095), alu(BPF_OR, kErrno),  ret_a()};
+  EXPECT_EQ(outcome(listed, {capped}), "equal");
+}
+
+TEST(Prove, ProductsWithConstantsAndShiftsByRegistersAreExact) {
+  const Code product = {ld(arg_low(0)), alu(BPF_MUL, 3), jeq(21, 0, 1), ret(kErrno | 1), ret(kAllow)};
+  EXPECT_EQ(outcome({ld(arg_low(0)), jeq(7, 0, 1), ret(kErrno | 1), ret(kAllow)}, {product}), "equal");
+  EXPECT_NE(outcome({ld(arg_low(0)), jeq(8, 0, 1), ret(kErrno | 1), ret(kAllow)}, {product}), "equal");
+  const Code shift = {ld(arg_low(0)), alu(BPF_AND, 7),  tax(),           ld_imm(1),
+                      alu_x(BPF_LSH), jset(0x14, 0, 1), ret(kErrno | 1), ret(kAllow)};
+  EXPECT_EQ(
+      outcome({ld(arg_low(0)), alu(BPF_AND, 7), jeq(2, 1, 0), jeq(4, 0, 1), ret(kErrno | 1), ret(kAllow)}, {shift}),
+      "equal");
+}
+
+TEST(Find, AnInputForWhichARelationHolds) {
+  const auto stricter = [](abi::Verdict stack, abi::Verdict flat) {
+    return abi::strictness(stack) < abi::strictness(flat);
+  };
+  const auto looser = [](abi::Verdict stack, abi::Verdict flat) {
+    return abi::strictness(stack) > abi::strictness(flat);
+  };
+  const std::vector<Code> equal = {
+      {ld(arg_low(0)), tax(), ld(arg_low(1)), jump_x(BPF_JEQ, 0, 1), ret(kErrno | 1), ret(kAllow)}};
+  const std::vector<Code> not_less = {
+      {ld(arg_low(0)), tax(), ld(arg_low(1)), jump_x(BPF_JGE, 0, 1), ret(kErrno | 2), ret(kAllow)}};
+  EXPECT_TRUE(std::holds_alternative<NoSuchInput>(verify::find(not_less, equal, stricter)));
+  const Finding found = verify::find(not_less, equal, looser);
+  ASSERT_TRUE(std::holds_alternative<Difference>(found));
+  const abi::SeccompData& witness = std::get<Difference>(found).witness;
+  EXPECT_GT(abi::read_word(witness, arg_low(1)), abi::read_word(witness, arg_low(0)));
 }
 
 TEST(Prove, TakesReferenceProgramsOfAnyLength) {
