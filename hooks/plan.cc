@@ -64,7 +64,7 @@ CompiledLayer container_layer(const program::Code& code) {
 
 std::string witness_text(diagram::Store& store, diagram::Node profile, diagram::Node actual) {
   const auto witness = store.difference(profile, actual);
-  if (!witness) return {};
+  if (!witness) return "not found; code that no diagram holds may make one";
   return abi::call_text(*witness) + ": the profile says " + abi::to_string(store.evaluate(profile, *witness)) +
          ", the runtime's filter " + abi::to_string(store.evaluate(actual, *witness));
 }
@@ -257,11 +257,7 @@ Result<program::VerifiedProgram> Plan::compose_anew(const install::Attempt& atte
   TRY(add_container(attempt, record));
   TRY(one_listener(attempt.flags));
   TRY_ASSIGN(program::VerifiedProgram program, one_program());
-  TRY_ASSIGN(const diagram::Node node, raise::raise(program.view(), *stack_.store));
-  const merge::Order order = merge::compare(*stack_.store, node, stack_.layers.back().node).order;
-  TRY(stack_.store->status());
-  if (order == merge::Order::looser || order == merge::Order::incomparable)
-    return failure(Errc::refused, "the merged program would be looser than the runtime's own");
+  TRY(not_looser(program.view()));
   return program;
 }
 
@@ -327,6 +323,23 @@ Result<void> Plan::compose_host(const install::Attempt& attempt, Record& record,
   if (abi::meets(abi::Need::answered, verdict) || input_.settings.mode == bundle::Mode::observe) return {};
   return failure(Errc::refused, "the container could not start: " + who + " answers " + abi::to_string(verdict) +
                                     " to " + abi::call_text(call));
+}
+
+// Than what the runtime was about to install.
+Result<void> Plan::not_looser(program::CodeView program) {
+  const CompiledLayer& container = stack_.layers.back();
+  TRY_ASSIGN(const diagram::Node node, raise::raise(program, *stack_.store));
+  const merge::Comparison found = merge::compare(*stack_.store, node, container.node);
+  TRY(stack_.store->status());
+  bool looser = found.left_looser.has_value();
+  if (!looser && found.undecided) {
+    const std::vector<program::Code> merged{program::Code(program.begin(), program.end())};
+    const auto is_looser = [](abi::Verdict own, abi::Verdict one) { return merge::looser(one, own); };
+    const verify::Finding exists = verify::find(merged, container.filters, is_looser, options_.verify);
+    looser = !std::holds_alternative<verify::NoSuchInput>(exists);
+  }
+  if (looser) return failure(Errc::refused, "the merged program would be looser than the runtime's own");
+  return {};
 }
 
 Result<void> Plan::compose(const install::Attempt& attempt, Record& record, install::Decision& decision) {

@@ -64,6 +64,7 @@ class Plan {
   Result<void> still_prepared() const;
   Result<void> predict(Diagnostics& diagnostics);
   Result<void> compile_host();
+  Result<void> not_looser(program::CodeView program);
   Result<void> compose(const install::Attempt& attempt, Record& record, install::Decision& decision);
   Result<void> compose_host(const install::Attempt& attempt, Record& record, install::Decision& decision);
   Result<void> add_container(const install::Attempt& attempt, Record& record);

@@ -3,6 +3,7 @@
 // Each stage is one line; the stages know nothing of each other.
 #include "pipeline.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "lower/lower.h"
@@ -49,6 +50,101 @@ std::string difference_text(const verify::Outcome& outcome) {
   return "the flattened program could not be proved equal to its layers: " + verify::to_string(outcome);
 }
 
+// A flat program, not yet known to be proved.
+struct Candidate {
+  diagram::Node node;
+  verify::Outcome outcome;
+};
+
+Result<Candidate> make_candidate(Stack& stack, std::span<const diagram::Node> nodes, const PipelineOptions& options) {
+  diagram::Node merged = 0;
+  program::Code code;
+  {
+    const CpuTimer timer(stack.timings.merge);
+    TRY_ASSIGN(merged, merge::merge(*stack.store, nodes));
+  }
+  {
+    const CpuTimer timer(stack.timings.emit);
+    TRY_ASSIGN(code, emit::emit(*stack.store, merged, options.emit));
+  }
+  const CpuTimer timer(stack.timings.verify);
+  return Candidate{merged, verify::prove(code, stack.programs(), options.verify)};
+}
+
+bool is_raw(const CompiledLayer& layer) { return !layer.policy && layer.filter_policies.empty(); }
+
+// Does some filter do more than test words?
+bool computes(const Stack& stack) {
+  return std::any_of(stack.layers.begin(), stack.layers.end(), [](const CompiledLayer& layer) {
+    return is_raw(layer) && !std::all_of(layer.filters.begin(), layer.filters.end(),
+                                         [](const program::Code& code) { return raise::is_plain(code); });
+  });
+}
+
+// The layers with such filters in their own order of instructions: arithmetic that became tests may be beyond verify,
+// or too long, where the same arithmetic as code is not.
+Result<std::vector<diagram::Node>> nodes_as_code(Stack& stack) {
+  const CpuTimer timer(stack.timings.lower);
+  std::vector<diagram::Node> nodes;
+  for (const CompiledLayer& layer : stack.layers) {
+    std::vector<diagram::Node> filters = layer.filter_nodes;
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+      if (!is_raw(layer) || raise::is_plain(layer.filters[i])) continue;
+      TRY_ASSIGN(filters[i], raise::raise_as_code(layer.filters[i], *stack.store));
+    }
+    TRY_ASSIGN(const diagram::Node node, merge::merge(*stack.store, filters));
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
+// "; code is carried for bpf:a.bpf, bpf:b.bpf": whose arithmetic it was.
+std::string carriers_text(const Stack& stack) {
+  std::string text;
+  for (const CompiledLayer& layer : stack.layers)
+    if (stack.store->has_code(layer.node)) text += (text.empty() ? "; code is carried for " : ", ") + layer.name;
+  return text;
+}
+
+// Are the parts that are there equal to the whole?
+Result<bool> is_whole(diagram::Store& store, diagram::Node all, std::span<const StackPart> parts,
+                      const std::vector<bool>& there, const PipelineOptions& options) {
+  std::vector<diagram::Node> nodes;
+  std::vector<program::Code> programs, whole;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    whole.insert(whole.end(), parts[i].programs.begin(), parts[i].programs.end());
+    if (!there[i]) continue;
+    nodes.push_back(parts[i].node);
+    programs.insert(programs.end(), parts[i].programs.begin(), parts[i].programs.end());
+  }
+  TRY_ASSIGN(const diagram::Node node, merge::merge(store, nodes));
+  if (node == all) return true;
+  if ((!store.has_code(node) && !store.has_code(all)) || store.difference(node, all)) return false;
+  const auto differ = [](abi::Verdict stack, abi::Verdict flat) { return stack != flat; };
+  const verify::Finding found = verify::find(whole, programs, differ, options.verify);
+  if (const auto* open = std::get_if<verify::Undecided>(&found))
+    return failure(Errc::inexact, "not decided: " + open->reason);
+  return std::holds_alternative<verify::NoSuchInput>(found);
+}
+
+// The left program against the right ones, turned round: verify speaks of (stack, flat).
+template <bool (*holds)(abi::Verdict, abi::Verdict)>
+bool turned(abi::Verdict right, abi::Verdict left) {
+  return holds(left, right);
+}
+
+// Fills in a witness that the diagrams did not show.
+Result<void> decide(std::optional<abi::SeccompData>& witness, std::span<const program::Code> left,
+                    std::span<const program::Code> right, verify::VerdictRelation right_and_left,
+                    const PipelineOptions& options) {
+  if (witness) return {};
+  const verify::Finding found = verify::find(left, right, right_and_left, options.verify);
+  if (const auto* open = std::get_if<verify::Undecided>(&found))
+    return failure(Errc::inexact, "how the two compare is not decided: " + open->reason);
+  if (const auto* difference = std::get_if<verify::Difference>(&found)) witness = difference->witness;
+  return {};
+}
+
 }  // namespace
 
 std::vector<program::Code> Stack::programs() const {
@@ -92,30 +188,89 @@ Result<void> add_layer(Stack& stack, read::Layer layer, const PipelineOptions& /
 }
 
 bool can_notify(const Stack& stack, diagram::Node node) {
-  for (const abi::Verdict verdict : stack.store->verdicts(node))
-    if (abi::action_word(verdict) == abi::kUserNotif) return true;
-  return false;
+  const auto verdicts = stack.store->verdicts(node);
+  return !verdicts || std::any_of(verdicts->begin(), verdicts->end(),
+                                  [](abi::Verdict verdict) { return abi::action_word(verdict) == abi::kUserNotif; });
+}
+
+std::vector<StackPart> parts_by_layer(const Stack& stack) {
+  std::vector<StackPart> parts;
+  for (const CompiledLayer& layer : stack.layers) parts.push_back({layer.name, layer.node, layer.filters});
+  return parts;
+}
+
+std::vector<StackPart> parts_by_filter(const Stack& stack) {
+  std::vector<StackPart> parts;
+  for (const CompiledLayer& layer : stack.layers)
+    for (std::size_t i = 0; i < layer.filters.size(); ++i)
+      parts.push_back({layer.filters.size() == 1 ? layer.name : layer.name + '/' + layer.filter_names[i],
+                       layer.filter_nodes[i], std::span(layer.filters).subspan(i, 1)});
+  return parts;
+}
+
+Result<merge::Contribution> contribution(Stack& stack, std::span<const StackPart> parts,
+                                         const PipelineOptions& options) {
+  diagram::Store& store = *stack.store;
+  std::vector<diagram::Node> nodes;
+  for (const StackPart& part : parts) nodes.push_back(part.node);
+  TRY_ASSIGN(merge::Contribution result, merge::contribution(store, nodes));
+  if (std::none_of(nodes.begin(), nodes.end(), [&](diagram::Node node) { return store.has_code(node); })) return result;
+  TRY_ASSIGN(const diagram::Node all, merge::merge(store, nodes));
+  std::vector<bool> there(parts.size(), true);
+  const auto adds_nothing = [&](std::size_t i) {
+    there[i] = false;
+    const Result<bool> equal = is_whole(store, all, parts, there, options);
+    there[i] = true;
+    if (!equal) result.undecided[i] = true;
+    return equal.value_or(false);
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (!result.implied[i]) result.implied[i] = adds_nothing(i);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    result.redundant[i] = adds_nothing(i);
+    if (result.redundant[i]) there[i] = false;
+  }
+  TRY(store.status());
+  return result;
+}
+
+Result<merge::Comparison> compare(Stack& stack, std::size_t left_layers, const PipelineOptions& options) {
+  std::vector<diagram::Node> left, right;
+  std::vector<program::Code> left_programs, right_programs;
+  for (std::size_t i = 0; i < stack.layers.size(); ++i) {
+    const CompiledLayer& layer = stack.layers[i];
+    (i < left_layers ? left : right).push_back(layer.node);
+    auto& programs = i < left_layers ? left_programs : right_programs;
+    programs.insert(programs.end(), layer.filters.begin(), layer.filters.end());
+  }
+  TRY_ASSIGN(const diagram::Node left_node, merge::merge(*stack.store, left));
+  TRY_ASSIGN(const diagram::Node right_node, merge::merge(*stack.store, right));
+  merge::Comparison found = merge::compare(*stack.store, left_node, right_node);
+  TRY(stack.store->status());
+  if (!found.undecided) return found;
+  TRY(decide(found.left_looser, left_programs, right_programs, turned<merge::looser>, options));
+  TRY(decide(found.left_stricter, left_programs, right_programs, turned<merge::stricter>, options));
+  TRY(decide(found.data, left_programs, right_programs, turned<merge::other_data>, options));
+  found.undecided = false;
+  found.order = merge::order_of(found);
+  return found;
 }
 
 Result<Flat> flatten(Stack& stack, const PipelineOptions& options) {
   std::vector<diagram::Node> nodes;
   for (const CompiledLayer& layer : stack.layers) nodes.push_back(layer.node);
-
-  diagram::Node merged = 0;
-  program::Code code;
-  {
-    const CpuTimer timer(stack.timings.merge);
-    TRY_ASSIGN(merged, merge::merge(*stack.store, nodes));
+  Result<Candidate> candidate = make_candidate(stack, nodes, options);
+  const bool open = candidate ? std::holds_alternative<verify::Undecided>(candidate->outcome)
+                              : candidate.error().code == make_error_code(Errc::budget);
+  if (open && computes(stack)) {
+    TRY_ASSIGN(nodes, nodes_as_code(stack));
+    Result<Candidate> as_code = make_candidate(stack, nodes, options);
+    if (as_code) candidate = std::move(as_code);
   }
-  {
-    const CpuTimer timer(stack.timings.emit);
-    TRY_ASSIGN(code, emit::emit(*stack.store, merged, options.emit));
-  }
-  const CpuTimer timer(stack.timings.verify);
-  verify::Outcome outcome = verify::prove(code, stack.programs(), options.verify);
-  auto* proved = std::get_if<program::VerifiedProgram>(&outcome);
-  if (proved == nullptr) return failure(Errc::inexact, difference_text(outcome));
-  return Flat{std::move(*proved), merged};
+  if (!candidate) return failure(candidate.error().code, candidate.error().what + carriers_text(stack));
+  auto* proved = std::get_if<program::VerifiedProgram>(&candidate->outcome);
+  if (proved == nullptr) return failure(Errc::inexact, difference_text(candidate->outcome) + carriers_text(stack));
+  return Flat{std::move(*proved), candidate->node};
 }
 
 }  // namespace seccompress

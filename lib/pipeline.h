@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,20 @@ Result<void> add_layer(Stack& stack, read::Layer layer, const PipelineOptions& o
 // Can this function answer USER_NOTIF? Two filters that can are not one program: which listener a notification goes to
 // depends on the filter that wins (kernel/seccomp.c seccomp_do_user_notification), and a task has one listener.
 bool can_notify(const Stack& stack, diagram::Node node);
+
+// A layer or a filter of a stack: its function and the programs that it stands for, oldest first.
+struct StackPart {
+  std::string name;
+  diagram::Node node = 0;
+  std::span<const program::Code> programs;
+};
+std::vector<StackPart> parts_by_layer(const Stack& stack);
+std::vector<StackPart> parts_by_filter(const Stack& stack);  // "LAYER", or "LAYER/FILTER" for one of several
+// merge::contribution; where carried code leaves it open, verify decides.
+Result<merge::Contribution> contribution(Stack& stack, std::span<const StackPart> oldest_first,
+                                         const PipelineOptions& options);
+// The first layers of the stack against the others: merge::compare, or verify where carried code leaves it open.
+Result<merge::Comparison> compare(Stack& stack, std::size_t left_layers, const PipelineOptions& options);
 
 struct Flat {
   program::VerifiedProgram program;

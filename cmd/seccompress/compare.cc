@@ -32,18 +32,14 @@ struct Answer {
   std::vector<Witness> witnesses;
 };
 
-Answer compare(Stack& stack, std::size_t left_layers) {
+Result<Answer> compare_layers(Stack& stack, std::size_t left_layers, const PipelineOptions& options) {
   const auto middle = stack.layers.begin() + static_cast<std::ptrdiff_t>(left_layers);
   std::vector<program::Code> left, right;
-  std::vector<diagram::Node> left_nodes, right_nodes;
   for (auto layer = stack.layers.begin(); layer != stack.layers.end(); ++layer) {
     auto& programs = layer < middle ? left : right;
     programs.insert(programs.end(), layer->filters.begin(), layer->filters.end());
-    (layer < middle ? left_nodes : right_nodes).push_back(layer->node);
   }
-  const auto left_node = merge::merge(*stack.store, left_nodes), right_node = merge::merge(*stack.store, right_nodes);
-  CHECK(left_node && right_node);  // status() is asked for by the caller
-  const merge::Comparison found = merge::compare(*stack.store, *left_node, *right_node);
+  TRY_ASSIGN(const merge::Comparison found, seccompress::compare(stack, left_layers, options));
   Answer answer{found.order, {}};
   const auto add = [&](std::string_view claim, const std::optional<abi::SeccompData>& data) {
     if (!data) return;
@@ -104,8 +100,7 @@ Result<int> compare_stacks(Session& session, const CompareOptions& options) {
   layers.insert(layers.end(), options.right.begin(), options.right.end());
   TRY_ASSIGN(Stack stack, session.compile(layers));
   TRY(session.show_diagnostics());
-  const Answer answer = compare(stack, options.left.size());
-  TRY(stack.store->status());
+  TRY_ASSIGN(const Answer answer, compare_layers(stack, options.left.size(), session.options()));
   const bool same =
       answer.order == merge::Order::equal || (options.ignore_data && answer.order == merge::Order::equal_actions);
   if (session.wants_timings() && !session.output().json) std::fputs(timings_text(stack.timings).c_str(), stderr);

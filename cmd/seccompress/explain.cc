@@ -30,16 +30,24 @@ struct ExplainOptions {
 struct Answer {
   explain::PartialCall call;
   explain::Regions regions;
-  std::vector<explain::Explanation> explanations;    // one a region, at its example
-  std::vector<std::vector<abi::Verdict>> by_filter;  // what each filter answers, over what is not given
-  bool depends() const { return regions.regions.size() > 1; }
+  std::vector<explain::Explanation> explanations;  // one a region, at its example
+  std::vector<std::vector<abi::Verdict>>
+      by_filter;  // what each filter answers, over what is not given; empty: any word
+  bool depends() const { return regions.regions.size() > 1 || regions.regions.front().is_computed(); }
 };
 
 std::vector<abi::Verdict> verdicts_of(const explain::Regions& regions) {
   std::vector<abi::Verdict> all;
   for (const explain::Region& region : regions.regions)
-    if (std::find(all.begin(), all.end(), region.verdict) == all.end()) all.push_back(region.verdict);
+    for (const abi::Verdict verdict : region.possible)
+      if (std::find(all.begin(), all.end(), verdict) == all.end()) all.push_back(verdict);
   return all;
+}
+
+// Does some code return a word that it computes from arguments?
+bool is_any(const explain::Regions& regions) {
+  return std::any_of(regions.regions.begin(), regions.regions.end(),
+                     [](const explain::Region& region) { return region.possible.empty(); });
 }
 
 // The kernel hands a 32-bit process's arguments over with zeros above.
@@ -60,7 +68,8 @@ Result<Answer> answer(Stack& stack, const Filters& filters, const explain::Parti
     result.explanations.push_back(explain::explain(filters, region.example));
   for (const explain::Filter& filter : filters) {
     TRY_ASSIGN(const diagram::Node node, as_called(*stack.store, filter.node, arch));
-    result.by_filter.push_back(verdicts_of(explain::regions_of(*stack.store, node, call)));
+    const explain::Regions regions = explain::regions_of(*stack.store, node, call);
+    result.by_filter.push_back(is_any(regions) ? std::vector<abi::Verdict>() : verdicts_of(regions));
   }
   return result;
 }
@@ -90,6 +99,7 @@ std::string joined(const std::vector<std::string>& parts, const char* separator)
 }
 
 std::string verdicts_text(const std::vector<abi::Verdict>& verdicts) {
+  if (verdicts.empty()) return "any, computed";
   std::vector<std::string> names;
   for (const abi::Verdict verdict : verdicts) names.push_back(abi::to_string(verdict));
   return joined(names, " or ");
@@ -129,14 +139,25 @@ std::string verdict_part(const Stack& stack, const Filters& filters, const Answe
                      tie_text(stack, filters, explanation));
 }
 
+std::string when_text(const explain::Region& region) {
+  const std::string when = joined(region.when, " and ");
+  if (!region.is_computed()) return when.empty() ? "always" : when;
+  return (when.empty() ? "" : when + ": ") + "computed from " + joined(region.computed_from, ", ");
+}
+
+// The only verdict of a region needs no mention.
+std::string example_text(const explain::Region& region) {
+  const std::string call = abi::call_text(region.example);
+  return region.is_computed() ? call + ": " + abi::to_string(region.verdict) : call;
+}
+
 std::string regions_part(const Stack& stack, const Filters& filters, const Answer& answer) {
   const auto& regions = answer.regions.regions;
   std::string text = call_text(answer.call) + ": depends on arguments that were not given.\n";
   Table table(Table::Text::all);
   table.add({"verdict", "when", "for example", "decided there by"});
   for (std::size_t i = 0; i < std::min(regions.size(), kRegionsShown); ++i) {
-    const std::string when = regions[i].when.empty() ? "always" : joined(regions[i].when, " and ");
-    table.add({abi::to_string(regions[i].verdict), when, abi::call_text(regions[i].example),
+    table.add({verdicts_text(regions[i].possible), when_text(regions[i]), example_text(regions[i]),
                decided_by(stack, filters, answer.explanations[i], regions[i].example)});
   }
   text += table.text();
@@ -149,8 +170,8 @@ std::string regions_part(const Stack& stack, const Filters& filters, const Answe
 }
 
 bool allows(const std::vector<abi::Verdict>& verdicts) {
-  return std::all_of(verdicts.begin(), verdicts.end(),
-                     [](abi::Verdict v) { return abi::action_word(v) == abi::kAllow; });
+  return !verdicts.empty() && std::all_of(verdicts.begin(), verdicts.end(),
+                                          [](abi::Verdict v) { return abi::action_word(v) == abi::kAllow; });
 }
 
 // One filter's row: what it says; why, when that is one thing.
@@ -188,6 +209,11 @@ std::string opinions_part(const Stack& stack, const Filters& filters, const Answ
 Json explanation_json(const Stack& stack, const Filters& filters, const explain::Region& region,
                       const explain::Explanation& explanation) {
   Json json{{"verdict", abi::to_string(region.verdict)}, {"when", region.when}, {"example", to_json(region.example)}};
+  if (region.is_computed()) {  // the verdict is the example's
+    json["computed_from"] = region.computed_from;
+    json["possible"] = Json::array();
+    for (const abi::Verdict verdict : region.possible) json["possible"].push_back(abi::to_string(verdict));
+  }
   if (!explanation.winner) {
     json["decided_by"] = Json();
     return json;

@@ -53,9 +53,8 @@ struct Report {
   merge::Contribution filter_contribution;  // of all layers' filters, one list
 };
 
-Result<Report> make_report(Stack& stack, const ExactStack& flat) {
+Result<Report> make_report(Stack& stack, const ExactStack& flat, const PipelineOptions& options) {
   Report report;
-  std::vector<diagram::Node> nodes, filter_nodes;
   for (const CompiledLayer& layer : stack.layers) {
     Size size;
     if (is_policy(layer))
@@ -64,12 +63,10 @@ Result<Report> make_report(Stack& stack, const ExactStack& flat) {
       for (const program::Code& code : layer.filters) size.add(code);
     report.before.add(size);
     report.layers.push_back(size);
-    nodes.push_back(layer.node);
-    filter_nodes.insert(filter_nodes.end(), layer.filter_nodes.begin(), layer.filter_nodes.end());
   }
   for (const program::VerifiedProgram& program : flat.programs) report.after.add(program.view());
-  TRY_ASSIGN(report.contribution, merge::contribution(*stack.store, nodes));
-  TRY_ASSIGN(report.filter_contribution, merge::contribution(*stack.store, filter_nodes));
+  TRY_ASSIGN(report.contribution, contribution(stack, parts_by_layer(stack), options));
+  TRY_ASSIGN(report.filter_contribution, contribution(stack, parts_by_filter(stack), options));
   return report;
 }
 
@@ -98,8 +95,9 @@ std::string filter_label(const Stack& stack, std::size_t index) {
 }
 
 Json contribution_json(const merge::Contribution& contribution, std::size_t i, const std::string& twin) {
-  return {{"implied", static_cast<bool>(contribution.implied[i])},
-          {"redundant", static_cast<bool>(contribution.redundant[i])},
+  const bool known = !contribution.undecided[i];
+  return {{"implied", known ? Json(static_cast<bool>(contribution.implied[i])) : Json()},
+          {"redundant", known ? Json(static_cast<bool>(contribution.redundant[i])) : Json()},
           {"duplicate_of", contribution.duplicate_of[i] ? Json(twin) : Json()}};
 }
 
@@ -212,7 +210,7 @@ Result<void> flatten_layers(Session& session, const FlattenOptions& options) {
   TRY_ASSIGN(Stack stack, session.compile(options.layers));
   TRY(session.show_diagnostics());
   TRY_ASSIGN(const ExactStack flat, flatten_to_stack(stack, session.options()));
-  TRY_ASSIGN(const Report report, make_report(stack, flat));
+  TRY_ASSIGN(const Report report, make_report(stack, flat, session.options()));
   const std::string json =
       to_json(session, stack, flat, report).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
   if (format && flat.programs.size() > 1)

@@ -41,7 +41,7 @@ std::string space_text(const explain::NumberSpace& space, const std::vector<expl
     if (name.empty())
       ++unnamed;
     else
-      names.push_back(std::string(name) + (call.for_some_arguments ? " (args)" : ""));
+      names.push_back(std::string(name) + (call.computed ? " (computed)" : call.for_some_arguments ? " (args)" : ""));
   }
   if (unnamed > 0) names.push_back(counted(unnamed, "number") + " without a name");
   return list_text(names, limit);
@@ -56,9 +56,9 @@ std::string changes_text(const explain::Changes& changes, std::size_t limit) {
   std::vector<std::string> parts, whole;
   for (std::size_t i = 0; i < spaces.size(); ++i) {
     if (changes.calls[i].empty()) continue;
-    const bool every =
-        changes.calls[i].size() == spaces[i].count && std::none_of(changes.calls[i].begin(), changes.calls[i].end(),
-                                                                   [](const auto& c) { return c.for_some_arguments; });
+    const bool every = changes.calls[i].size() == spaces[i].count &&
+                       std::none_of(changes.calls[i].begin(), changes.calls[i].end(),
+                                    [](const auto& c) { return c.for_some_arguments || c.computed; });
     if (every)
       whole.push_back("every " + space_name(spaces[i]) + " call");
     else if (i == 0)
@@ -74,6 +74,7 @@ std::string changes_text(const explain::Changes& changes, std::size_t limit) {
 }
 
 std::string share_text(const Share& share, const std::vector<std::string>& labels, std::size_t limit) {
+  if (share.undecided) return "not decided; perhaps " + changes_text(share.alone, limit);
   if (share.redundant && share.duplicate_of) return "nothing: the same as " + labels[*share.duplicate_of];
   if (share.redundant) return "nothing: the others refuse it all";
   if (!share.implied) return changes_text(share.alone, limit);
@@ -142,6 +143,8 @@ std::string layers_part(const Stack& stack, const Inspection& found, const Inspe
   }
   table.add(size_row("= one program", 1, found.after.size(), false, "proved equal to the layers"));
   std::string text = table.text() + "(args): for some arguments only\n";
+  if (found.has_code)
+    text += "(computed): code that compares or computes decides; perhaps for some arguments only, perhaps for none\n";
   if (found.policies > 0)
     text += "~ a policy becomes a filter only in its runtime; counted as the program that flatten makes of it alone\n";
   return text;
@@ -211,7 +214,8 @@ Json to_json(const explain::Changes& changes) {
          changes.calls.empty() ? std::vector<explain::ChangedCall>{} : changes.calls[i])
       calls.push_back({{"call", abi::syscall_label(spaces[i].audit, call.nr)},
                        {"nr", call.nr},
-                       {"some_arguments", call.for_some_arguments}});
+                       {"some_arguments", call.for_some_arguments},
+                       {"computed", call.computed}});
     json[space_name(spaces[i])] = calls;
   }
   json["elsewhere"] = changes.elsewhere ? cmd::to_json(*changes.elsewhere) : Json();
@@ -219,8 +223,8 @@ Json to_json(const explain::Changes& changes) {
 }
 
 Json to_json(const Share& share, const std::vector<std::string>& labels) {
-  return {{"implied", share.implied},
-          {"redundant", share.redundant},
+  return {{"implied", share.undecided ? Json() : Json(share.implied)},
+          {"redundant", share.undecided ? Json() : Json(share.redundant)},
           {"duplicate_of", share.duplicate_of ? Json(labels[*share.duplicate_of]) : Json()},
           {"alone", to_json(share.alone)},
           {"beside_the_kept_ones", to_json(share.kept)}};

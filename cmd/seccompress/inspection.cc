@@ -8,8 +8,12 @@ namespace {
 
 using diagram::Node;
 
-Result<std::vector<Share>> shares_of(diagram::Store& store, const std::vector<Node>& nodes) {
-  TRY_ASSIGN(const merge::Contribution contribution, merge::contribution(store, nodes));
+Result<std::vector<Share>> shares_of(Stack& stack, const std::vector<StackPart>& parts,
+                                     const PipelineOptions& options) {
+  diagram::Store& store = *stack.store;
+  std::vector<Node> nodes;
+  for (const StackPart& part : parts) nodes.push_back(part.node);
+  TRY_ASSIGN(const merge::Contribution contribution, seccompress::contribution(stack, parts, options));
   TRY_ASSIGN(const Node whole, merge::merge(store, nodes));
   TRY_ASSIGN(const std::vector<Node> without, merge::without_each(store, nodes));
   std::vector<Share> shares(nodes.size());
@@ -17,6 +21,7 @@ Result<std::vector<Share>> shares_of(diagram::Store& store, const std::vector<No
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     shares[i] = {contribution.implied[i],
                  contribution.redundant[i],
+                 contribution.undecided[i],
                  contribution.duplicate_of[i],
                  explain::changes_between(store, whole, without[i]),
                  {}};
@@ -52,10 +57,7 @@ std::size_t Inspection::redundant_filters() const {
 Result<Inspection> inspect_stack(Stack& stack, const PipelineOptions& options) {
   Inspection found;
   found.filters = filters_of(stack);
-  std::vector<Node> layer_nodes, filter_nodes;
-  for (const CompiledLayer& layer : stack.layers) layer_nodes.push_back(layer.node);
   for (const explain::Filter& filter : found.filters) {
-    filter_nodes.push_back(filter.node);
     found.before.emplace_back(filter.code.begin(), filter.code.end());
     if (filter.policy == nullptr) continue;
     ++found.policies;
@@ -63,8 +65,9 @@ Result<Inspection> inspect_stack(Stack& stack, const PipelineOptions& options) {
   }
   TRY_ASSIGN(const Flat flat, flatten(stack, options));
   found.after = flat.program.code();
-  TRY_ASSIGN(found.layer_shares, shares_of(*stack.store, layer_nodes));
-  TRY_ASSIGN(found.filter_shares, shares_of(*stack.store, filter_nodes));
+  found.has_code = stack.store->has_code(flat.node);
+  TRY_ASSIGN(found.layer_shares, shares_of(stack, parts_by_layer(stack), options));
+  TRY_ASSIGN(found.filter_shares, shares_of(stack, parts_by_filter(stack), options));
   TRY(add_costs(found, stack, flat.node, options));
   return found;
 }

@@ -16,6 +16,7 @@ namespace seccompress::cmd {
 // What one part of the stack, a filter or a whole layer, is good for.
 struct Share {
   bool implied = false, redundant = false;
+  bool undecided = false;  // neither is known
   std::optional<std::size_t> duplicate_of;
   explain::Changes alone;  // the calls whose verdict changes when it is dropped
   explain::Changes kept;   // the same when the redundant ones are gone too; empty for those
@@ -25,6 +26,7 @@ struct Inspection {
   std::vector<explain::Filter> filters;
   std::vector<program::Code> before;  // what runs without flattening; a policy as our own program for it alone
   std::size_t policies = 0;           // filters of which that is so
+  bool has_code = false;              // the program carries code that no diagram holds
   program::Code after;
   std::vector<Share> filter_shares, layer_shares;
   std::vector<explain::TypicalCall> calls;

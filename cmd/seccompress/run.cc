@@ -85,6 +85,10 @@ Result<void> check_execve(const Stack& stack, const Flat& flat, const Execution&
   call.values[1] = address(execution.argv.data());
   call.values[2] = address(environ);
   for (const explain::Region& region : explain::regions_of(*stack.store, flat.node, call).regions) {
+    if (region.is_computed())
+      return failure(Errc::refused,
+                     "whether the execve of the command itself may run is computed from values that are "
+                     "not known before; a layer must allow execve for run");
     const abi::Verdict action = abi::action_word(region.verdict);
     if (action == abi::kAllow || action == abi::kLog) continue;
     const std::vector<explain::Filter> filters = filters_of(stack);

@@ -97,6 +97,7 @@ Store::Store(Limits limits) : limits_(limits), table_(kInitialTable, 0), memo_(k
 }
 
 Result<void> Store::status() const {
+  TRY(leaves_.graph().status());
   if (!exhausted_) return {};
   return failure(Errc::budget, "the policy needs more than " + std::to_string(limits_.edges) +
                                    " diagram edges: too many different argument tests in one stack");
@@ -112,6 +113,31 @@ Node Store::terminal(abi::Verdict verdict) {
   const auto [entry, is_new] = terminals_.try_emplace(normal, static_cast<Node>(nodes_.size()));
   if (is_new) nodes_.push_back({normal, 0, 0, kTerminalLevel});
   return entry->second;
+}
+
+// ---- Carried code ----------------------------------------------------------------------------------------
+
+Node Store::carried(opaque::OpId root) { return leaf_terminal({{true, root}}); }
+
+Node Store::leaf_terminal(const opaque::Items& items) {
+  if (items.empty()) return allow_;
+  if (items.size() == 1 && !items[0].is_code) return terminal(items[0].value);
+  const bool is_verdict = items.size() == 1 && leaves_.graph().is_verdict(items[0].value);
+  if (is_verdict) return terminal(leaves_.graph()[items[0].value].k);
+  const opaque::LeafId leaf = leaves_.file(items);
+  const auto [entry, is_new] = code_terminals_.try_emplace(leaf, static_cast<Node>(nodes_.size()));
+  if (is_new) nodes_.push_back({leaf, 0, 1, kTerminalLevel});
+  return entry->second;
+}
+
+opaque::Items Store::items_of(Node node) const {
+  if (is_code(node)) return leaves_[leaf(node)];
+  return {{false, verdict(node)}};
+}
+
+abi::Verdict Store::verdict(Node node) const {
+  CHECK(!is_code(node));
+  return nodes_[node].first;
 }
 
 // ---- Hash-consing ---------------------------------------------------------------------------------------
@@ -247,7 +273,10 @@ Node Store::stack(Node newer, Node older) {
   if (exhausted_) return kill_process_;
   if (newer == older || older == allow_ || newer == kill_process_) return newer;
   if (newer == allow_ || older == kill_process_) return older;
-  if (is_terminal(newer) && is_terminal(older)) return terminal(abi::stack(verdict(newer), verdict(older)));
+  if (is_terminal(newer) && is_terminal(older)) {
+    if (is_code(newer) || is_code(older)) return leaf_terminal(leaves_.stack(items_of(newer), items_of(older)));
+    return terminal(abi::stack(verdict(newer), verdict(older)));
+  }
   Memo& known = memo_slot(newer, older, kStackKey);
   if (known.a == newer && known.b == older && known.c == kStackKey) return known.result;
   const std::uint8_t at = std::min(level(newer), level(older));
@@ -286,11 +315,11 @@ abi::Verdict Store::evaluate(Node node, const abi::SeccompData& data) const {
     const std::span<const Run> all = runs(node);
     node = std::ranges::lower_bound(all, byte, {}, &Run::last)->node;
   }
-  return verdict(node);
+  return is_code(node) ? leaves_.evaluate(leaf(node), data) : verdict(node);
 }
 
-std::vector<abi::Verdict> Store::verdicts(Node node) const {
-  std::vector<abi::Verdict> found;
+std::vector<Node> Store::terminals_of(Node node) const {
+  std::vector<Node> found;
   std::vector<bool> seen(nodes_.size(), false);
   std::vector<Node> todo = {node};
   while (!todo.empty()) {
@@ -298,10 +327,28 @@ std::vector<abi::Verdict> Store::verdicts(Node node) const {
     todo.pop_back();
     if (seen[at]) continue;
     seen[at] = true;
-    if (is_terminal(at)) found.push_back(verdict(at));
+    if (is_terminal(at)) found.push_back(at);
     for (const Run& run : runs(at)) todo.push_back(run.node);
   }
+  return found;
+}
+
+bool Store::has_code(Node node) const {
+  if (code_terminals_.empty()) return false;
+  const std::vector<Node> all = terminals_of(node);
+  return std::any_of(all.begin(), all.end(), [&](Node at) { return is_code(at); });
+}
+
+std::optional<std::vector<abi::Verdict>> Store::verdicts(Node node) const {
+  std::vector<abi::Verdict> found;
+  for (const Node at : terminals_of(node)) {
+    const auto some = is_code(at) ? leaves_.verdicts(leaf(at)) : std::vector{verdict(at)};
+    if (!some) return std::nullopt;
+    found.insert(found.end(), some->begin(), some->end());
+  }
   std::ranges::sort(found);
+  const auto repeated = std::ranges::unique(found);
+  found.erase(repeated.begin(), repeated.end());
   return found;
 }
 

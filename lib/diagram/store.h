@@ -8,7 +8,9 @@
 // constraint solver, and equality stays exact when mask tests and range tests mix on one word (a mask test
 // costs at most 256 runs a byte, a range test at most 3). Decision of 2026-11-30, lib/README.md.
 //
-// Terminals are normalized verdicts (abi::normalize), so `equal` of design section 1 is node equality.
+// Terminals are normalized verdicts (abi::normalize), so `equal` of design section 1 is node equality. Where a filter
+// does what no diagram can hold, a terminal is carried code (opaque/leaf.h): the function stays exact, but nodes that
+// reach such a terminal may be equal functions without being equal nodes. has_code() tells them.
 //
 // Limits: a store holds at most Limits::edges runs. Beyond that it is exhausted: every further operation
 // returns kExhausted (a KILL_PROCESS terminal: fail closed) and status() is Errc::budget. Callers check
@@ -23,6 +25,7 @@
 
 #include "abi/verdict.h"
 #include "abi/word.h"
+#include "opaque/leaf.h"
 #include "support/result.h"
 
 namespace seccompress::diagram {
@@ -63,6 +66,8 @@ class Store {
 
   // ---- Making diagrams -------------------------------------------------------------------------------
   Node terminal(abi::Verdict verdict);
+  // A terminal of carried code: a root in code().
+  Node carried(opaque::OpId root);
   // The function that picks a piece by the value of `word`. Pieces ascend, the final `last` is 0xffffffff.
   // Children may test any words, this one included (they are then restricted to their piece).
   Node select(abi::Word word, std::span<const Piece> pieces);
@@ -70,23 +75,35 @@ class Store {
   Node test(abi::Word word, std::uint32_t mask, Compare compare, std::uint32_t value, Node yes, Node no);
   // The kernel's evaluation of two filters (abi::stack pointwise).
   Node stack(Node newer, Node older);
+  // predicate: a diagram to ALLOW (it holds) and KILL_PROCESS.
+  Node choose(Node predicate, Node yes, Node no) { return if_then_else(predicate, yes, no); }
 
   // ---- Reading them ----------------------------------------------------------------------------------
   bool is_terminal(Node node) const { return nodes_[node].level == kTerminalLevel; }
-  abi::Verdict verdict(Node node) const { return nodes_[node].first; }
+  bool is_code(Node node) const { return is_terminal(node) && nodes_[node].count != 0; }
+  abi::Verdict verdict(Node node) const;                               // of a terminal that is no code
+  opaque::LeafId leaf(Node node) const { return nodes_[node].first; }  // of one that is
+  opaque::Leaves& leaves() { return leaves_; }
+  const opaque::Leaves& leaves() const { return leaves_; }
+  opaque::Graph& code() { return leaves_.graph(); }
+  bool has_code(Node node) const;  // does it reach a terminal of carried code?
   std::uint8_t level(Node node) const { return nodes_[node].level; }
   std::span<const Run> runs(Node node) const {
     if (is_terminal(node)) return {};
     return {runs_.data() + nodes_[node].first, nodes_[node].count};
   }
   abi::Verdict evaluate(Node node, const abi::SeccompData& data) const;
-  // All verdicts that some input reaches, ascending.
-  std::vector<abi::Verdict> verdicts(Node node) const;
+  // All verdicts that some input reaches, ascending. With carried code: all that may come; nullopt: any word may.
+  std::optional<std::vector<abi::Verdict>> verdicts(Node node) const;
   // An input on which the two differ; nullopt when a == b. Unconstrained words are 0 where possible.
+  // With carried code see witness().
   std::optional<abi::SeccompData> difference(Node a, Node b) const;
   // An input for which `holds(verdict a, verdict b)`, nullopt when there is none.
   using Relation = bool (*)(abi::Verdict a, abi::Verdict b);
+  // Carried code is run at one input of each path: what is found is right, what is not found may be there.
   std::optional<abi::SeccompData> witness(Node a, Node b, Relation holds) const;
+  // False: no such input. True: without carried code there is one, with it there may be.
+  bool may_hold(Node a, Node b, Relation holds) const;
 
   Result<void> status() const;
   std::size_t node_count() const { return nodes_.size(); }
@@ -102,9 +119,9 @@ class Store {
 
  private:
   struct Record {
-    std::uint32_t first;  // into runs_; a terminal's verdict
+    std::uint32_t first;  // into runs_; a terminal's verdict or leaf
     std::uint32_t hash;
-    std::uint16_t count;
+    std::uint16_t count;  // of runs; of a terminal: is it a leaf of carried code?
     std::uint8_t level;
   };
   struct Memo {
@@ -125,6 +142,9 @@ class Store {
   };
 
   Node exhaust();
+  Node leaf_terminal(const opaque::Items& items);
+  std::vector<Node> terminals_of(Node node) const;
+  opaque::Items items_of(Node node) const;
   Node lookup(std::uint8_t level, std::span<const Run> runs);
   void grow_table();
   Memo& memo_slot(Node a, Node b, Node c);
@@ -139,6 +159,8 @@ class Store {
   std::vector<std::uint32_t> table_;  // open addressing: node + 1, 0 = free
   std::vector<Memo> memo_;            // overwrites on collision
   std::unordered_map<abi::Verdict, Node> terminals_;
+  std::unordered_map<opaque::LeafId, Node> code_terminals_;
+  opaque::Leaves leaves_;
   Node kill_process_ = 0, allow_ = 0;  // also the booleans of predicates: allow_ = true
 };
 

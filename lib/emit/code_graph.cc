@@ -32,11 +32,17 @@ OpId CodeGraph::intern(const Op& op, std::uint32_t weight, double yes_share) {
 OpId CodeGraph::ret(abi::Verdict verdict) { return intern({BPF_RET | BPF_K, verdict, 0, 0}, 1); }
 
 OpId CodeGraph::load(abi::Word word, OpId next) {
-  return intern({BPF_LD | BPF_W | BPF_ABS, std::uint32_t{4} * word, next, 0}, sum(weights_[next], 0));
+  return step(BPF_LD | BPF_W | BPF_ABS, std::uint32_t{4} * word, next);
 }
 
-OpId CodeGraph::mask(std::uint32_t bits, OpId next) {
-  return intern({BPF_ALU | BPF_AND | BPF_K, bits, next, 0}, sum(weights_[next], 0));
+OpId CodeGraph::mask(std::uint32_t bits, OpId next) { return step(BPF_ALU | BPF_AND | BPF_K, bits, next); }
+
+OpId CodeGraph::step(std::uint16_t code, std::uint32_t k, OpId next) {
+  return intern({code, k, next, 0}, sum(weights_[next], 0));
+}
+
+OpId CodeGraph::ret_carried(std::uint16_t code, std::uint32_t k, std::uint32_t cells_set) {
+  return intern({code, k, 0, cells_set}, 1);
 }
 
 OpId CodeGraph::jump(std::uint16_t operation, std::uint32_t k, OpId yes, OpId no, double yes_share) {

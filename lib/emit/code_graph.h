@@ -14,10 +14,12 @@ namespace seccompress::emit {
 using OpId = std::uint32_t;
 
 struct Op {
-  std::uint16_t code;  // BPF_RET|BPF_K, BPF_LD|BPF_W|BPF_ABS, BPF_ALU|BPF_AND|BPF_K, BPF_JMP|{JEQ,JGE,JGT,JSET}|BPF_K
+  // BPF_RET|BPF_K, BPF_LD|BPF_W|BPF_ABS, BPF_ALU|BPF_AND|BPF_K, BPF_JMP|{JEQ,JGE,JGT,JSET}|BPF_K; in carried code any
+  // that seccomp takes.
+  std::uint16_t code;
   std::uint32_t k;
   OpId yes;  // next operation; of a jump, where it goes when the test holds
-  OpId no;   // jumps only
+  OpId no;   // of a jump; of a RET in carried code the scratch words that are set there (emit/carry.cc)
 };
 
 class CodeGraph {
@@ -25,8 +27,10 @@ class CodeGraph {
   OpId ret(abi::Verdict verdict);
   OpId load(abi::Word word, OpId next);
   OpId mask(std::uint32_t bits, OpId next);
-  // operation: BPF_JEQ, BPF_JGE, BPF_JGT or BPF_JSET. Both targets the same: the target itself.
-  // yes_share: how often the test holds, of the times it is made (an estimate, for layout only).
+  OpId step(std::uint16_t code, std::uint32_t k, OpId next);  // any instruction that goes on to the next
+  OpId ret_carried(std::uint16_t code, std::uint32_t k, std::uint32_t cells_set);
+  // operation: BPF_JEQ, BPF_JGE, BPF_JGT or BPF_JSET, in carried code also with BPF_X. Both targets the same: the
+  // target itself. yes_share: how often the test holds, of the times it is made (an estimate, for layout only).
   OpId jump(std::uint16_t operation, std::uint32_t k, OpId yes, OpId no, double yes_share);
 
   const Op& op(OpId id) const { return ops_[id]; }

@@ -19,6 +19,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "emit/carry.h"
 #include "emit/code_graph.h"
 #include "emit/dispatch.h"
 #include "emit/layout.h"
@@ -63,15 +64,20 @@ struct Holding {
 
 class Compiler {
  public:
-  Compiler(Store& store, const Options& options) : store_(store), options_(options) {}
+  Compiler(Store& store, const Options& options)
+      : store_(store), options_(options), carrier_(graph_, store.leaves(), kMaxOps) {}
 
   Result<program::Code> run(Node root) {
     // A diagram that does not test arch is weighed as the native one's.
     if (store_.level(root) / 4 != diagram::rank_of(abi::kArch)) enter(abi::facts(abi::native_arch()).audit);
-    for (const abi::Verdict verdict : store_.verdicts(root))
+    const auto verdicts = store_.verdicts(root);
+    if (!verdicts) later_is_free_ = false;
+    for (const abi::Verdict verdict : verdicts.value_or(std::vector<abi::Verdict>()))
       if (verdict >= kLater && verdict < kLater + kMaxLater) later_is_free_ = false;
     const OpId start = compile(root, {});
     TRY(store_.status());
+    if (carrier_.lacks_cells())
+      return failure(Errc::budget, "code of two filters that compute their verdicts leaves no scratch word free");
     if (exhausted_) return failure(Errc::budget, "the flattened program needs more than 4096 instructions");
     return layout(graph_, start);
   }
@@ -79,6 +85,7 @@ class Compiler {
  private:
   OpId compile(Node node, Holding holding) {
     if (const auto later = later_.find(node); later != later_.end()) return later->second.op;
+    if (store_.is_code(node)) return carried(node);
     if (store_.is_terminal(node)) return graph_.ret(store_.verdict(node));
     if (exhausted_ || graph_.size() > kMaxOps || ++compilations_ > kMaxCompilations) {
       exhausted_ = true;
@@ -94,6 +101,13 @@ class Compiler {
                                   : graph_.load(word, compile(node, {true, word, kWholeWord}));
     done_[key] = op;
     return op;
+  }
+
+  OpId carried(Node node) {
+    if (const auto known = carried_.find(node); known != carried_.end()) return known->second;
+    const auto op = carrier_.emit(store_.leaf(node));
+    exhausted_ = exhausted_ || !op;
+    return carried_[node] = op.value_or(graph_.ret(abi::kKillProcess));
   }
 
   // A holds the whole word.
@@ -301,7 +315,7 @@ class Compiler {
   // Of an outcome of an argument test.
   double likeliness(Node node) const {
     if (const auto later = later_.find(node); later != later_.end()) return later->second.likeliness;
-    if (!store_.is_terminal(node)) return 4.0;
+    if (!store_.is_terminal(node) || store_.is_code(node)) return 4.0;
     return store_.verdict(node) == abi::kAllow ? 8.0 : 1.0;
   }
 
@@ -310,7 +324,9 @@ class Compiler {
     return first == abi::facts(abi::native_arch()).audit ? 1000.0 : 10.0;
   }
 
-  bool is_allow(Node node) const { return store_.is_terminal(node) && store_.verdict(node) == abi::kAllow; }
+  bool is_allow(Node node) const {
+    return store_.is_terminal(node) && !store_.is_code(node) && store_.verdict(node) == abi::kAllow;
+  }
 
   // ---- Masks -------------------------------------------------------------------------------------------
 
@@ -445,6 +461,8 @@ class Compiler {
   Store& store_;
   const Options& options_;
   CodeGraph graph_;
+  Carrier carrier_;
+  std::unordered_map<Node, OpId> carried_;
   std::unordered_map<std::uint64_t, OpId> done_;
   struct Later {
     OpId op;

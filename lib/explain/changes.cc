@@ -24,7 +24,9 @@ std::vector<ChangedCall> changed_in(const Store& store, Node before, Node after,
   std::vector<ChangedCall> calls;
   for (std::uint32_t nr = space.first; nr < space.first + space.count; ++nr) {
     const Node was = node_of_call(store, before, space.audit, nr), is = node_of_call(store, after, space.audit, nr);
-    if (was != is) calls.push_back({nr, store.witness(was, is, same).has_value()});
+    if (was == is) continue;
+    const bool computed = store.has_code(was) || store.has_code(is);
+    calls.push_back({nr, store.witness(was, is, same).has_value(), computed});
   }
   return calls;
 }

@@ -22,6 +22,7 @@ std::vector<NumberSpace> number_spaces();
 struct ChangedCall {
   std::uint32_t nr;
   bool for_some_arguments;  // for others the verdict stays
+  bool computed = false;    // carried code decides it: perhaps nothing changes after all
 };
 struct Changes {
   std::vector<std::vector<ChangedCall>> calls;  // one list a space, ascending

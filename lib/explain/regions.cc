@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Input: a diagram and a call that is partly known. Output: a table (conditions -> verdict) over what is not. Entry:
 // regions_of. Method: a walk that follows the known values and branches at the exits of the others.
+// Where carried code is reached and not all that it looks at is given, one region says so.
 // Weakness: a region that several exits share appears once a path; kMaxRegions bounds that.
 #include "explain/regions.h"
 
@@ -22,7 +23,7 @@ class RegionWalk {
 
   void walk(Node node) {
     const unsigned value = first_value(store_, node);
-    if (value == kValues) return add(store_.verdict(node));
+    if (value == kValues) return store_.is_code(node) ? add_code(node) : add(store_.verdict(node));
     if (call_.values[value]) return walk(follow(node, value));
     for (const Exit& exit : exits_of(store_, node)) {
       if (!result_.complete) return;
@@ -42,11 +43,28 @@ class RegionWalk {
   }
 
  private:
-  void add(abi::Verdict verdict) {
+  void add(abi::Verdict verdict) { add({verdict, example_, when_, {}, {verdict}}); }
+  void add(Region region) {
     if (result_.regions.size() == kMaxRegions)
       result_.complete = false;
     else
-      result_.regions.push_back({verdict, example_, when_});
+      result_.regions.push_back(std::move(region));
+  }
+
+  // One verdict when the code looks at nothing but what is given.
+  void add_code(Node node) {
+    Region region{store_.evaluate(node, example_), example_, when_, {}, {}};
+    const std::uint16_t words = store_.leaves().words(store_.leaf(node));
+    bool all_given = true;
+    for (unsigned value = 0; value < kValues; ++value) {
+      const unsigned low = value == kInstructionPointer ? abi::kIpLow : abi::arg_low(value);
+      if ((words >> low & 3U) == 0) continue;
+      region.computed_from.push_back(value_name(value));
+      all_given = all_given && call_.values[value];
+    }
+    if (all_given) return add(region.verdict);
+    region.possible = store_.verdicts(node).value_or(std::vector<abi::Verdict>());
+    add(std::move(region));
   }
 
   // The exit that the known value takes.

@@ -21,8 +21,13 @@ struct PartialCall {
 
 struct Region {
   abi::Verdict verdict = abi::kKillProcess;
-  abi::SeccompData example{};     // one call of the region; values that do not matter are 0
+  abi::SeccompData example{};     // one call of the region, with this verdict; values that do not matter are 0
   std::vector<std::string> when;  // conditions that all hold; empty: always
+  // Not empty: carried code computes the verdict from these values ("a0", "a1"), some of which are not given.
+  std::vector<std::string> computed_from;
+  // What it may be: `verdict` alone, or all that the code returns; empty when it returns a word that it computed.
+  std::vector<abi::Verdict> possible;
+  bool is_computed() const { return !computed_from.empty(); }
 };
 
 struct Regions {

@@ -30,19 +30,6 @@ std::vector<Node> suffixes(Store& store, std::span<const Node> layers) {
   return newer;
 }
 
-bool looser(abi::Verdict left, abi::Verdict right) { return abi::strictness(left) > abi::strictness(right); }
-bool stricter(abi::Verdict left, abi::Verdict right) { return abi::strictness(left) < abi::strictness(right); }
-bool other_data(abi::Verdict left, abi::Verdict right) {
-  return left != right && !looser(left, right) && !stricter(left, right);
-}
-
-Order order_of(const Comparison& comparison) {
-  if (comparison.left_looser && comparison.left_stricter) return Order::incomparable;
-  if (comparison.left_looser) return Order::looser;
-  if (comparison.left_stricter) return Order::stricter;
-  return comparison.data ? Order::equal_actions : Order::equal;
-}
-
 }  // namespace
 
 Result<Node> merge(Store& store, std::span<const Node> oldest_first) {
@@ -61,6 +48,7 @@ Result<Contribution> contribution(Store& store, std::span<const Node> layers) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     result.implied.push_back(store.stack(newer[i + 1], older) == whole);
     result.redundant.push_back(store.stack(newer[i + 1], older_kept) == whole);
+    result.undecided.push_back(false);
     const auto [entry, is_new] = first_of.try_emplace(layers[i], i);
     result.duplicate_of.push_back(is_new ? std::nullopt : std::optional(entry->second));
     older = store.stack(layers[i], older);
@@ -93,13 +81,33 @@ std::string_view to_string(Order order) {
   return "?";
 }
 
+bool looser(abi::Verdict left, abi::Verdict right) { return abi::strictness(left) > abi::strictness(right); }
+bool stricter(abi::Verdict left, abi::Verdict right) { return abi::strictness(left) < abi::strictness(right); }
+bool other_data(abi::Verdict left, abi::Verdict right) {
+  return left != right && !looser(left, right) && !stricter(left, right);
+}
+
+Order order_of(const Comparison& comparison) {
+  if (comparison.left_looser && comparison.left_stricter) return Order::incomparable;
+  if (comparison.left_looser) return Order::looser;
+  if (comparison.left_stricter) return Order::stricter;
+  return comparison.data ? Order::equal_actions : Order::equal;
+}
+
 Comparison compare(Store& store, Node left, Node right) {
-  Comparison comparison{Order::equal, {}, {}, {}};
+  Comparison comparison{Order::equal, {}, {}, {}, false};
   if (left == right) return comparison;
   comparison.left_looser = store.witness(left, right, looser);
   comparison.left_stricter = store.witness(left, right, stricter);
   comparison.data = store.witness(left, right, other_data);
   comparison.order = order_of(comparison);
+  const auto open = [&](const std::optional<abi::SeccompData>& found, Store::Relation holds) {
+    return !found && store.may_hold(left, right, holds);
+  };
+  comparison.undecided = (store.has_code(left) || store.has_code(right)) &&
+                         (open(comparison.left_looser, looser) || open(comparison.left_stricter, stricter) ||
+                          open(comparison.data, other_data));
+  if (comparison.undecided) comparison.order = Order::incomparable;
   return comparison;
 }
 

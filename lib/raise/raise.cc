@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Input: checked code. Output: its diagram. Entry: raise().
 //
-// Method: a state is (pc of a conditional jump, what A holds). From a state all comparisons of the same A
-// that follow without a load are one step: the set of A's values is pushed forward through them in pc order
-// (jumps only go forward), so a list of 400 JEQ costs 400 small set operations and becomes one select over
-// the word; a JSET is a step of its own. Loads of constants and arithmetic on constants fold away. States
-// are found forwards and turned into nodes backwards, so there is no recursion.
+// Method: a state is (pc of a conditional jump, what A, X and scratch memory hold). From a state all comparisons of
+// the same A that follow without a load are one step: the set of A's values is pushed forward through them in pc
+// order (jumps only go forward), so a list of 400 JEQ costs 400 small set operations and becomes one select over
+// the word; a JSET, and a test of something computed, is a step of its own. What is constant folds away; a test of
+// computed values is made on their bits where that gives a small diagram (values.h). States are found forwards and
+// turned into nodes backwards, so there is no recursion.
 //
-// Weaknesses: X, scratch memory, arithmetic on a loaded word and RET A of one are refused (Errc::inexact).
+// What no diagram can hold (two arguments compared, a product, RET A of an argument) is carried: the instructions on
+// the way to it that are no jumps, and the rest of the program, cut to each number (carry.h). So is a whole program
+// that would need too many states.
 #include "raise/raise.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <unordered_map>
-#include <variant>
 
+#include "opaque/machine.h"
+#include "raise/carry.h"
 #include "raise/interval_set.h"
+#include "raise/liveness.h"
+#include "raise/values.h"
 #include "support/check.h"
 
 namespace seccompress::raise {
@@ -29,29 +36,34 @@ using program::Instruction;
 
 constexpr std::size_t kMaxStates = 1U << 16;
 constexpr std::size_t kMaxWork = std::size_t{1} << 25;         // intervals pushed through comparisons
+constexpr std::size_t kMaxCarried = 256;                       // places from which code is carried
+constexpr std::size_t kMaxTrace = std::size_t{1} << 20;        // instructions executed on the way
+constexpr std::size_t kMaxMemories = std::size_t{1} << 16;     // different contents of scratch memory
 constexpr std::uint32_t kDataSize = sizeof(abi::SeccompData);  // what LD LEN loads
-
-// What the accumulator holds: a constant, or (word & mask) with a non-zero mask.
-struct Accumulator {
-  bool constant = true;
-  abi::Word word = 0;
-  std::uint32_t value = 0;  // the constant, or the mask
-};
+constexpr std::uint32_t kNoTrace = 0xffffffffU;
 
 struct State {
-  std::uint32_t pc;
-  Accumulator a;
+  std::uint32_t pc = 0;
+  Value a, x;
+  std::uint32_t cells = 0;         // number of the scratch memory's contents; 0: all zero
+  std::uint32_t trace = kNoTrace;  // how to come here; no part of the state
 };
 
-std::uint64_t key(const State& state) {
-  return (std::uint64_t{state.pc} << 40U) | (std::uint64_t{state.a.word} << 33U) |
-         (std::uint64_t{state.a.constant} << 32U) | state.a.value;
-}
+struct Key {
+  std::uint64_t first, second;
+  bool operator==(const Key&) const = default;
+};
+struct HashKey {
+  std::size_t operator()(const Key& key) const {
+    const std::uint64_t hash = (key.first ^ (key.second * 0x9e3779b97f4a7c15ULL)) * 0xff51afd7ed558ccdULL;
+    return hash ^ (hash >> 32U);
+  }
+};
 
-// Where control goes: a verdict, or the state with this index.
+// Where control goes: a verdict, the state with this index, or a node.
 struct Goal {
-  bool terminal;
-  std::uint32_t value;  // verdict or state index
+  enum class Kind : std::uint8_t { verdict, state, node } kind = Kind::verdict;
+  std::uint32_t value = 0;
 };
 
 struct Exit {
@@ -59,70 +71,28 @@ struct Exit {
   Goal goal;
 };
 
-// A state's outcome: by ranges of A, or by one JSET.
+// A state's outcome: by ranges of A, or by one test.
 struct Step {
   State state;
-  bool is_set_test = false;
-  std::vector<Exit> exits;  // ascending, covering every value of A
+  bool is_test = false;
+  Node predicate = 0;         // of a test
+  std::vector<Exit> exits{};  // ascending, covering every value of A
   Goal yes{}, no{};
 };
-
-tl::unexpected<Error> inexact(std::uint32_t pc, const char* what) {
-  return failure(Errc::inexact,
-                 "instruction " + std::to_string(pc) + ": " + what + " cannot become a decision diagram");
-}
 
 bool is_comparison(std::uint16_t code) {
   return code == (BPF_JMP | BPF_JEQ | BPF_K) || code == (BPF_JMP | BPF_JGE | BPF_K) ||
          code == (BPF_JMP | BPF_JGT | BPF_K);
 }
-constexpr std::uint16_t kJset = BPF_JMP | BPF_JSET | BPF_K;
-
-bool compare_constant(const Instruction& instruction, std::uint32_t a) {
-  switch (BPF_OP(instruction.code)) {
-    case BPF_JEQ: return a == instruction.k;
-    case BPF_JGE: return a >= instruction.k;
-    case BPF_JGT: return a > instruction.k;
-    default: return (a & instruction.k) != 0;
-  }
-}
-
-std::uint32_t compute(std::uint16_t operation, std::uint32_t a, std::uint32_t k) {
-  switch (operation) {
-    case BPF_ADD: return a + k;
-    case BPF_SUB: return a - k;
-    case BPF_MUL: return a * k;
-    case BPF_DIV: return a / k;  // check() refused k == 0
-    case BPF_AND: return a & k;
-    case BPF_OR: return a | k;
-    case BPF_XOR: return a ^ k;
-    case BPF_LSH: return a << k;  // check() refused k >= 32
-    case BPF_RSH: return a >> k;
-    default: return 0U - a;  // BPF_NEG
-  }
-}
-
-// Does `A op= k` leave every A as it is?
-bool is_identity(std::uint16_t operation, std::uint32_t k) {
-  switch (operation) {
-    case BPF_ADD:
-    case BPF_SUB:
-    case BPF_OR:
-    case BPF_XOR:
-    case BPF_LSH:
-    case BPF_RSH: return k == 0;
-    case BPF_MUL:
-    case BPF_DIV: return k == 1;
-    default: return false;
-  }
-}
 
 class Raiser {
  public:
-  Raiser(CodeView code, diagram::Store& store) : code_(code), store_(store) {}
+  Raiser(CodeView code, diagram::Store& store) : code_(code), store_(store), values_(store) {
+    if (!raise::is_plain(code)) live_ = liveness(code);
+  }
 
   Result<Node> run() {
-    TRY_ASSIGN(const Goal start, follow({0, {}}));
+    TRY_ASSIGN(const Goal start, follow({}));
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       if (steps_.size() > kMaxStates) return failure(Errc::budget, "too many states in one program");
       TRY(explore(i));
@@ -133,87 +103,153 @@ class Raiser {
   }
 
  private:
-  // Straight-line code from here to a verdict or a test of a loaded word.
+  bool is_plain() const { return live_.empty(); }
+
+  // ---- Straight on ---------------------------------------------------------------------------------------
+
+  // From here to a verdict, a test of something that is not constant, or the place from where code is carried.
   Result<Goal> follow(State state) {
     for (;;) {
       const Instruction& at = code_[state.pc];
-      switch (BPF_CLASS(at.code)) {
-        case BPF_LD: {
-          TRY(load(at, state));
-          break;
-        }
-        case BPF_ALU: {
-          TRY(arithmetic(at, state));
-          break;
-        }
-        case BPF_RET: return verdict(at, state);
-        case BPF_JMP: {
-          if (BPF_OP(at.code) == BPF_JA) {
-            state.pc += 1 + at.k;
-            continue;
-          }
-          if (BPF_SRC(at.code) == BPF_X) return inexact(state.pc, "a comparison with X");
-          if (!state.a.constant) return intern(state);
-          state.pc += 1U + (compare_constant(at, state.a.value) ? at.jt : at.jf);
-          continue;
-        }
-        case BPF_LDX: return inexact(state.pc, "the X register");
-        case BPF_MISC: return inexact(state.pc, "the X register");
-        default: return inexact(state.pc, "scratch memory");
+      if (BPF_CLASS(at.code) == BPF_RET) return verdict(at, state);
+      if (at.code == (BPF_JMP | BPF_JA)) {
+        state.pc += 1 + at.k;
+      } else if (BPF_CLASS(at.code) == BPF_JMP) {
+        const Value operand = operand_of(at, state);
+        if (!state.a.is_constant() || !operand.is_constant()) return intern(state);
+        const bool holds = opaque::holds(BPF_OP(at.code), state.a.data, operand.data);
+        state.pc += 1U + (holds ? at.jt : at.jf);
+      } else if (divides_by_unknown(at, state)) {
+        return carry_from(state);
+      } else if (at.code == (BPF_ALU | BPF_DIV | BPF_X) && state.x.data == 0) {
+        return Goal{Goal::Kind::verdict, abi::kKillThread};
+      } else if (trace_.size() > kMaxTrace || cells_.size() > kMaxMemories) {
+        return failure(Errc::budget, "too many states in one program");
+      } else {
+        execute(at, state);
+        ++state.pc;
       }
-      ++state.pc;
     }
   }
 
-  static Result<void> load(const Instruction& at, State& state) {
+  static Value operand_of(const Instruction& insn, const State& state) {
+    return BPF_SRC(insn.code) == BPF_X ? state.x : Value::constant(insn.k);
+  }
+  static bool divides_by_unknown(const Instruction& insn, const State& state) {
+    return insn.code == (BPF_ALU | BPF_DIV | BPF_X) && !state.x.is_constant();
+  }
+
+  void execute(const Instruction& at, State& state) {
+    if (!is_plain()) {
+      trace_.push_back({at, state.trace});
+      state.trace = static_cast<std::uint32_t>(trace_.size() - 1);
+    }
+    switch (BPF_CLASS(at.code)) {
+      case BPF_LD: state.a = loaded(at, state); return;
+      case BPF_LDX: state.x = loaded(at, state); return;
+      case BPF_ST: state.cells = with_cell(state.cells, at.k, state.a); return;
+      case BPF_STX: state.cells = with_cell(state.cells, at.k, state.x); return;
+      case BPF_MISC: (at.code == (BPF_MISC | BPF_TAX) ? state.x = state.a : state.a = state.x); return;
+      default: state.a = values_.calculate(BPF_OP(at.code), state.a, operand_of(at, state)); return;
+    }
+  }
+
+  Value loaded(const Instruction& at, const State& state) const {
     switch (BPF_MODE(at.code)) {
-      case BPF_ABS: state.a = {false, static_cast<abi::Word>(at.k / 4), 0xffffffffU}; return {};
-      case BPF_IMM: state.a = {true, 0, at.k}; return {};
-      case BPF_LEN: state.a = {true, 0, kDataSize}; return {};
-      default: return inexact(state.pc, "scratch memory");
+      case BPF_ABS: return Value::whole(static_cast<abi::Word>(at.k / 4));
+      case BPF_LEN: return Value::constant(kDataSize);
+      case BPF_MEM: return cells_[state.cells][at.k];
+      default: return Value::constant(at.k);
     }
   }
 
-  static Result<void> arithmetic(const Instruction& at, State& state) {
-    const auto operation = static_cast<std::uint16_t>(BPF_OP(at.code));
-    if (operation != BPF_NEG && BPF_SRC(at.code) == BPF_X) return inexact(state.pc, "arithmetic with X");
-    if (state.a.constant) {
-      state.a.value = compute(operation, state.a.value, at.k);
-      return {};
-    }
-    if (operation == BPF_AND) {
-      state.a.value &= at.k;
-      if (state.a.value == 0) state.a = {true, 0, 0};
-      return {};
-    }
-    if (is_identity(operation, at.k)) return {};
-    return inexact(state.pc, "arithmetic on a loaded word");
+  Result<Goal> verdict(const Instruction& at, const State& state) {
+    if (BPF_RVAL(at.code) == BPF_K) return Goal{Goal::Kind::verdict, at.k};
+    if (state.a.is_constant()) return Goal{Goal::Kind::verdict, state.a.data};
+    return carry_from(state);
   }
 
-  static Result<Goal> verdict(const Instruction& at, const State& state) {
-    if (BPF_RVAL(at.code) == BPF_K) return Goal{true, at.k};
-    if (state.a.constant) return Goal{true, state.a.value};
-    return inexact(state.pc, "returning a loaded word");
+  // ---- Scratch memory --------------------------------------------------------------------------------------
+
+  using Cells = std::array<Value, BPF_MEMWORDS>;
+
+  std::uint32_t with_cell(std::uint32_t cells, std::uint32_t cell, Value value) {
+    Cells changed = cells_[cells];
+    changed[cell] = value;
+    return number_of(changed);
+  }
+  std::uint32_t number_of(const Cells& cells) {
+    std::array<std::uint64_t, BPF_MEMWORDS> key{};
+    std::transform(cells.begin(), cells.end(), key.begin(), [](Value value) { return value.key(); });
+    const auto [entry, is_new] = cells_index_.try_emplace(key, static_cast<std::uint32_t>(cells_.size()));
+    if (is_new) cells_.push_back(cells);
+    return entry->second;
   }
 
-  Goal intern(const State& state) {
-    const auto [entry, is_new] = index_.try_emplace(key(state), static_cast<std::uint32_t>(steps_.size()));
-    if (is_new) steps_.push_back({state, false, {}, {}, {}});
-    return {false, entry->second};
+  // ---- States ------------------------------------------------------------------------------------------------
+
+  // What nothing reads any more is forgotten.
+  void forget_dead(State& state) {
+    if (is_plain()) return;
+    const std::uint32_t live = live_[state.pc];
+    if ((live & opaque::kReadsA) == 0) state.a = {};
+    if ((live & opaque::kReadsX) == 0) state.x = {};
+    if (state.cells == 0) return;
+    Cells cells = cells_[state.cells];
+    for (std::uint32_t i = 0; i < cells.size(); ++i)
+      if ((live & opaque::reads_cell(i)) == 0) cells[i] = {};
+    state.cells = number_of(cells);
   }
+  static Key key_of(const State& state) {
+    return {(std::uint64_t{state.pc} << 44U) ^ state.a.key(), (std::uint64_t{state.cells} << 43U) ^ state.x.key()};
+  }
+
+  Goal intern(State state) {
+    forget_dead(state);
+    const auto [entry, is_new] = index_.try_emplace(key_of(state), static_cast<std::uint32_t>(steps_.size()));
+    if (is_new) steps_.push_back({.state = state});
+    return {Goal::Kind::state, entry->second};
+  }
+
+  // The rest of the program as it is. The instructions that led here make A, X and M what they are.
+  Result<Goal> carry_from(State state) {
+    forget_dead(state);
+    const auto known = carried_.find(key_of(state));
+    if (known != carried_.end()) return Goal{Goal::Kind::node, known->second};
+    if (carried_.size() >= kMaxCarried) return failure(Errc::budget, "too many places to carry code from");
+    program::Code code;
+    for (std::uint32_t at = state.trace; at != kNoTrace; at = trace_[at].before) code.push_back(trace_[at].insn);
+    std::ranges::reverse(code);
+    code.insert(code.end(), code_.begin() + state.pc, code_.end());
+    TRY_ASSIGN(const Node node, carry(code, store_));
+    carried_.emplace(key_of(state), node);
+    return Goal{Goal::Kind::node, node};
+  }
+
+  // ---- Tests -------------------------------------------------------------------------------------------------
 
   Result<void> explore(std::size_t index) {
     const State state = steps_[index].state;
     const Instruction& at = code_[state.pc];
-    if (at.code == kJset) {
-      TRY_ASSIGN(const Goal yes, follow({state.pc + 1U + at.jt, state.a}));
-      TRY_ASSIGN(const Goal no, follow({state.pc + 1U + at.jf, state.a}));
-      steps_[index].is_set_test = true;
-      steps_[index].yes = yes;
-      steps_[index].no = no;
+    if (is_comparison(at.code) && state.a.kind == Value::Kind::word) return explore_ranges(index, state);
+    const auto predicate = values_.test(BPF_OP(at.code), state.a, operand_of(at, state));
+    Step& step = steps_[index];
+    step.is_test = true;
+    if (!predicate) {
+      step.predicate = store_.terminal(abi::kAllow);
+      TRY_ASSIGN(const Goal code, carry_from(state));
+      steps_[index].yes = code;
       return {};
     }
-    return explore_ranges(index, state);
+    step.predicate = *predicate;
+    State yes = state, no = state;
+    yes.pc += 1U + at.jt;
+    no.pc += 1U + at.jf;
+    TRY_ASSIGN(const Goal when_yes, follow(yes));
+    TRY_ASSIGN(const Goal when_no, follow(no));
+    steps_[index].yes = when_yes;
+    steps_[index].no = when_no;
+    return {};
   }
 
   // Pushes the set of A's values through the comparisons that follow, in pc order.
@@ -234,7 +270,9 @@ class Raiser {
       } else if (at.code == (BPF_JMP | BPF_JA)) {
         reaching[pc + 1 + at.k].add(std::move(values));
       } else {
-        TRY_ASSIGN(const Goal goal, follow({pc, state.a}));
+        State next = state;
+        next.pc = pc;
+        TRY_ASSIGN(const Goal goal, follow(next));
         for (const Interval& interval : values.intervals()) exits.push_back({interval, goal});
       }
     }
@@ -259,20 +297,23 @@ class Raiser {
     if (!values.empty()) reaching[pc].add(std::move(values));
   }
 
+  // ---- Nodes -------------------------------------------------------------------------------------------------
+
   // A step's exits have a greater pc, so descending pc order finds them done.
   void build_nodes() {
     std::vector<std::uint32_t> order(steps_.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, std::greater<>(), [&](std::uint32_t i) { return steps_[i].state.pc; });
     nodes_.assign(steps_.size(), 0);
-    for (const std::uint32_t i : order) nodes_[i] = steps_[i].is_set_test ? set_test(steps_[i]) : ranges(steps_[i]);
+    for (const std::uint32_t i : order) {
+      const Step& step = steps_[i];
+      nodes_[i] = step.is_test ? store_.choose(step.predicate, node_of(step.yes), node_of(step.no)) : ranges(step);
+    }
   }
 
-  Node node_of(const Goal& goal) { return goal.terminal ? store_.terminal(goal.value) : nodes_[goal.value]; }
-
-  Node set_test(const Step& step) {
-    const std::uint32_t k = code_[step.state.pc].k;
-    return store_.test(step.state.a.word, step.state.a.value, Compare::set, k, node_of(step.yes), node_of(step.no));
+  Node node_of(const Goal& goal) {
+    if (goal.kind == Goal::Kind::verdict) return store_.terminal(goal.value);
+    return goal.kind == Goal::Kind::node ? goal.value : nodes_[goal.value];
   }
 
   Node ranges(const Step& step) {
@@ -285,17 +326,28 @@ class Raiser {
         pieces_.push_back({exit.values.last, node});
     }
     CHECK(!pieces_.empty() && pieces_.back().last == 0xffffffffU);
-    const Accumulator& a = step.state.a;
-    if (a.value == 0xffffffffU) return store_.select(a.word, pieces_);
+    const Value& a = step.state.a;
+    if (a.data == 0xffffffffU) return store_.select(a.word, pieces_);
     Node result = pieces_.back().node;
     for (std::size_t i = pieces_.size() - 1; i-- > 0;)
-      result = store_.test(a.word, a.value, Compare::gt, pieces_[i].last, result, pieces_[i].node);
+      result = store_.test(a.word, a.data, Compare::gt, pieces_[i].last, result, pieces_[i].node);
     return result;
   }
 
+  struct Traced {
+    Instruction insn;
+    std::uint32_t before;
+  };
+
   CodeView code_;
   diagram::Store& store_;
-  std::unordered_map<std::uint64_t, std::uint32_t> index_;
+  Values values_;
+  std::vector<std::uint32_t> live_;  // empty: the program is plain
+  std::vector<Traced> trace_;
+  std::vector<Cells> cells_{1};
+  std::map<std::array<std::uint64_t, BPF_MEMWORDS>, std::uint32_t> cells_index_{{{}, 0}};
+  std::unordered_map<Key, std::uint32_t, HashKey> index_;
+  std::unordered_map<Key, Node, HashKey> carried_;
   std::vector<Step> steps_;
   std::vector<Node> nodes_;
   std::vector<diagram::Piece> pieces_;
@@ -304,6 +356,24 @@ class Raiser {
 
 }  // namespace
 
-Result<Node> raise(CodeView code, diagram::Store& store) { return Raiser(code, store).run(); }
+bool is_plain(CodeView code) {
+  return std::all_of(code.begin(), code.end(), [](const Instruction& insn) {
+    switch (BPF_CLASS(insn.code)) {
+      case BPF_LD: return BPF_MODE(insn.code) != BPF_MEM;
+      case BPF_ALU: return insn.code == (BPF_ALU | BPF_AND | BPF_K);
+      case BPF_JMP: return BPF_OP(insn.code) == BPF_JA || BPF_SRC(insn.code) == BPF_K;
+      default: return insn.code == (BPF_RET | BPF_K);
+    }
+  });
+}
+
+Result<Node> raise_as_code(CodeView code, diagram::Store& store) { return carry(code, store); }
+
+Result<Node> raise(CodeView code, diagram::Store& store) {
+  auto node = Raiser(code, store).run();
+  if (node || node.error().code != make_error_code(Errc::budget)) return node;
+  TRY(store.status());
+  return carry(code, store);
+}
 
 }  // namespace seccompress::raise

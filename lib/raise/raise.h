@@ -8,9 +8,15 @@
 
 namespace seccompress::raise {
 
-// `code` has passed program::check. Errors: Errc::inexact for code whose function is not a finite set of
-// word tests (X, scratch memory, arithmetic on loaded words, RET A of a loaded word), naming the
-// instruction; Errc::budget.
+// `code` has passed program::check. What no diagram can hold (relations of two words, products, verdicts computed from
+// arguments) becomes terminals of carried code. Errors: Errc::budget.
 Result<diagram::Node> raise(program::CodeView code, diagram::Store& store);
+
+// Nothing but loads, masks and tests with constants: no code is ever carried.
+bool is_plain(program::CodeView code);
+
+// All that does not depend on arch and nr alone as carried code, in the program's own order: larger, and nearer to the
+// original for who compares the two.
+Result<diagram::Node> raise_as_code(program::CodeView code, diagram::Store& store);
 
 }  // namespace seccompress::raise

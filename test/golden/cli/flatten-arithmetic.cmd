@@ -1,1 +1,1 @@
-seccompress flatten bpf:arithmetic.bpf
+seccompress flatten -f asm bpf:arithmetic.bpf

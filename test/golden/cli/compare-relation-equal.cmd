@@ -1,0 +1,1 @@
+seccompress compare --left bpf:relation.bpf --right bpf:relation-twice.bpf

@@ -1,0 +1,1 @@
+seccompress flatten -f json bpf:relation.bpf | grep -o '"proved": [a-z]*'
