@@ -347,8 +347,7 @@ std::optional<std::vector<abi::Verdict>> Store::verdicts(Node node) const {
     found.insert(found.end(), some->begin(), some->end());
   }
   std::ranges::sort(found);
-  const auto repeated = std::ranges::unique(found);
-  found.erase(repeated.begin(), repeated.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -30,8 +30,7 @@ const Leaves::Summary& Leaves::summary(OpId root) const {
     if (op.code == (BPF_RET | BPF_A)) summary.computed = true;
   }
   std::ranges::sort(summary.verdicts);
-  const auto repeated = std::ranges::unique(summary.verdicts);
-  summary.verdicts.erase(repeated.begin(), repeated.end());
+  summary.verdicts.erase(std::unique(summary.verdicts.begin(), summary.verdicts.end()), summary.verdicts.end());
   return summary;
 }
 
@@ -101,8 +100,7 @@ std::optional<std::vector<abi::Verdict>> Leaves::verdicts(LeafId leaf) const {
     for (const abi::Verdict newer : sum)
       for (const abi::Verdict mine : older.verdicts) next.push_back(abi::stack(newer, mine));
     std::ranges::sort(next);
-    const auto repeated = std::ranges::unique(next);
-    next.erase(repeated.begin(), repeated.end());
+    next.erase(std::unique(next.begin(), next.end()), next.end());
     sum = std::move(next);
   }
   return sum;
