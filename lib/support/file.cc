@@ -2,7 +2,9 @@
 #include "support/file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,6 +33,31 @@ Result<std::string> target_of(const std::string& path) {
   if (S_ISREG(status.st_mode)) return target;
   return failure(Errc::refused,
                  path + ": not a regular file; an output file is written beside its place and renamed into it");
+}
+
+tl::unexpected<Error> refuse_type(const std::string& path, const std::string& what) {
+  return failure(Errc::refused, path + ": " + what + ", not a file");
+}
+
+// A pipe without a name: `... | seccompress ... /dev/stdin`, or bash's <(...), whose writer is there already.
+Result<bool> is_anonymous_pipe(int fd, const std::string& path) {
+  struct ::statfs filesystem {};
+  if (::fstatfs(fd, &filesystem) != 0) return errno_failure(path + ": statfs");
+  return filesystem.f_type == PIPEFS_MAGIC;
+}
+
+// Regular files and anonymous pipes can be read to their end; anything else may have none, or never begin.
+Result<void> check_readable(int fd, const std::string& path) {
+  struct ::stat status {};
+  if (::fstat(fd, &status) != 0) return errno_failure(path + ": stat");
+  if (S_ISREG(status.st_mode)) return {};
+  if (S_ISDIR(status.st_mode)) return refuse_type(path, "is a folder");
+  if (S_ISBLK(status.st_mode)) return refuse_type(path, "is a block device");
+  if (!S_ISFIFO(status.st_mode)) return refuse_type(path, ::isatty(fd) != 0 ? "is a terminal" : "is a device");
+  TRY_ASSIGN(const bool anonymous, is_anonymous_pipe(fd, path));
+  if (!anonymous) return refuse_type(path, "is a named pipe");
+  if (::fcntl(fd, F_SETFL, 0) != 0) return errno_failure(path + ": fcntl");
+  return {};
 }
 
 Result<void> finish(int fd, const std::string& temporary, const std::string& path, unsigned mode) {
@@ -67,8 +94,11 @@ Result<void> write_fd(int fd, const std::string& name, std::string_view bytes) {
 }
 
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  // Not blocking: neither open(2) of a named pipe that nobody writes to, nor a file such as /proc/kmsg may hang.
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!fd && errno == ENXIO) return refuse_type(path, "is a socket or a device without a driver");
   if (!fd) return errno_failure(path);
+  TRY(check_readable(fd.get(), path));
   return read_fd(fd.get(), path, limit);
 }
 

@@ -10,7 +10,8 @@
 
 namespace seccompress {
 
-// Reads a file (or a pipe, or "-" is NOT special here) of at most `limit` bytes; larger is Errc::budget.
+// Reads a regular file, or what is piped into /dev/stdin or /dev/fd/N, of at most `limit` bytes; larger is
+// Errc::budget. A named pipe, socket, device or folder is Errc::refused: reading it might never begin or never end.
 Result<std::string> read_file(const std::string& path, std::size_t limit);
 Result<std::string> read_fd(int fd, const std::string& name, std::size_t limit);
 Result<void> write_fd(int fd, const std::string& name, std::string_view bytes);

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
+
+#include "support/unique_fd.h"
 
 namespace seccompress {
 namespace {
@@ -73,6 +80,58 @@ TEST_F(WriteFile, NeverReplacesAPipeAFolderOrWhatALinkToThemNames) {
 TEST_F(WriteFile, NeverReplacesADevice) {
   if (::mknod(at("null").c_str(), S_IFCHR | 0600, ::makedev(1, 3)) != 0) GTEST_SKIP() << "may not make device nodes";
   expect_refusal("null");
+}
+
+class ReadFile : public WriteFile {
+ protected:
+  static std::string refusal(const std::string& path) {
+    const auto bytes = read_file(path, 1000);
+    return bytes ? "read" : to_string(bytes.error());
+  }
+};
+
+TEST_F(ReadFile, NeverWaitsForAWriter) {
+  ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0600), 0);
+  EXPECT_EQ(refusal(at("fifo")), at("fifo").string() + ": is a named pipe, not a file");
+}
+
+TEST_F(ReadFile, RefusesASocket) {
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  at("socket").string().copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(refusal(at("socket")), at("socket").string() + ": is a socket or a device without a driver, not a file");
+}
+
+TEST_F(ReadFile, RefusesDevicesFoldersAndTerminals) {
+  EXPECT_EQ(refusal("/dev/zero"), "/dev/zero: is a device, not a file");
+  EXPECT_EQ(refusal("/dev/null"), "/dev/null: is a device, not a file");
+  EXPECT_EQ(refusal("/"), "/: is a folder, not a file");
+  const UniqueFd terminal(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!terminal || ::unlockpt(terminal.get()) != 0) GTEST_SKIP() << "no pseudoterminals";
+  const std::string name = ::ptsname(terminal.get());
+  EXPECT_EQ(refusal(name), name + ": is a terminal, not a file");
+}
+
+TEST_F(ReadFile, TakesWhatIsPiped) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd in(ends[0]);
+  UniqueFd out(ends[1]);
+  // The writer comes later than the reader, which waits for it.
+  std::jthread writer([&] {
+    EXPECT_EQ(::write(out.get(), "piped", 5), 5);
+    out.reset();
+  });
+  EXPECT_EQ(read_file("/proc/self/fd/" + std::to_string(in.get()), 1000).value_or("unreadable"), "piped");
+}
+
+TEST_F(ReadFile, TakesFilesWithoutASize) {
+  EXPECT_NE(read_file("/proc/self/status", 65536).value_or("").find("Pid:"), std::string::npos);
+  const auto large = read_file("/proc/self/status", 10);
+  ASSERT_FALSE(large);
+  EXPECT_EQ(to_string(large.error()), "/proc/self/status: larger than 10 bytes");
 }
 
 }  // namespace
