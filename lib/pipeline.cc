@@ -22,11 +22,12 @@ Result<void> compile_policy(CompiledLayer& layer, diagram::Store& store) {
 }
 
 Result<void> compile_filters(CompiledLayer& layer, std::vector<read::NamedFilter> filters, diagram::Store& store) {
+  const std::string folder = filters.size() > 1 ? layer.name + ", " : "";
   for (read::NamedFilter& filter : filters) {
     if (auto accepted = program::check(filter.code); !accepted)
-      return failure(accepted.error().code, filter.name + ": " + accepted.error().what);
+      return failure(accepted.error().code, folder + filter.name + ": " + accepted.error().what);
     auto node = raise::raise(filter.code, store);
-    if (!node) return failure(node.error().code, filter.name + ": " + node.error().what);
+    if (!node) return failure(node.error().code, folder + filter.name + ": " + node.error().what);
     layer.filter_nodes.push_back(*node);
     layer.filters.push_back(std::move(filter.code));
     layer.filter_names.push_back(std::move(filter.name));
@@ -46,8 +47,23 @@ Result<void> compile_policies(CompiledLayer& layer, std::vector<read::NamedPolic
   return {};
 }
 
-std::string difference_text(const verify::Outcome& outcome) {
-  return "the flattened program could not be proved equal to its layers: " + verify::to_string(outcome);
+// Which layer to look at when a limit was reached: the one with the longest program.
+std::string longest_program(const Stack& stack) {
+  std::string name;
+  std::size_t most = 0;
+  for (const CompiledLayer& layer : stack.layers)
+    for (std::size_t i = 0; i < layer.filters.size(); ++i)
+      if (layer.filters[i].size() > most) {
+        most = layer.filters[i].size();
+        name = layer.filters.size() == 1 ? layer.name : layer.name + ", " + layer.filter_names[i];
+      }
+  return "the longest program is that of " + name + ", " + std::to_string(most) + " instructions";
+}
+
+std::string difference_text(const verify::Outcome& outcome, const Stack& stack) {
+  const bool limit = std::holds_alternative<verify::Undecided>(outcome) && !stack.layers.empty();
+  return "the flattened program could not be proved equal to its layers: " + verify::to_string(outcome) +
+         (limit ? "; " + longest_program(stack) : "");
 }
 
 // A flat program, not yet known to be proved.
@@ -269,7 +285,7 @@ Result<Flat> flatten(Stack& stack, const PipelineOptions& options) {
   }
   if (!candidate) return failure(candidate.error().code, candidate.error().what + carriers_text(stack));
   auto* proved = std::get_if<program::VerifiedProgram>(&candidate->outcome);
-  if (proved == nullptr) return failure(Errc::inexact, difference_text(candidate->outcome) + carriers_text(stack));
+  if (proved == nullptr) return failure(Errc::inexact, difference_text(candidate->outcome, stack) + carriers_text(stack));
   return Flat{std::move(*proved), candidate->node};
 }
 

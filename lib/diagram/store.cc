@@ -19,7 +19,7 @@ namespace seccompress::diagram {
 namespace {
 
 constexpr std::size_t kInitialTable = 1U << 12;
-constexpr std::size_t kMaxMemo = 1U << 20;
+constexpr std::size_t kMaxMemo = 1U << 19;
 
 // Memo kinds: stack and if_then_else share one table.
 constexpr std::uint32_t kStackKey = 0xffffffffU;  // in place of the third operand
@@ -99,8 +99,8 @@ Store::Store(Limits limits) : limits_(limits), table_(kInitialTable, 0), memo_(k
 Result<void> Store::status() const {
   TRY(leaves_.graph().status());
   if (!exhausted_) return {};
-  return failure(Errc::budget, "the policy needs more than " + std::to_string(limits_.edges) +
-                                   " diagram edges: too many different argument tests in one stack");
+  return failure(Errc::budget, "more than " + std::to_string(limits_.edges) +
+                                   " diagram edges are needed: too many different argument tests");
 }
 
 Node Store::exhaust() {

@@ -33,7 +33,7 @@ namespace seccompress::diagram {
 using Node = std::uint32_t;  // index into its store; only meaningful with it
 
 struct Limits {
-  std::size_t edges = std::size_t{4} << 20;
+  std::size_t edges = std::size_t{1} << 20;  // some 30 MiB with all that goes with them
 };
 
 enum class Compare : std::uint8_t { eq, ge, gt, set };  // set: (word & mask & value) != 0

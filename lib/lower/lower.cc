@@ -135,6 +135,17 @@ class PolicyLowering {
     return add_enosys(audit, store_.select(abi::kNr, pieces.pieces()));
   }
 
+  // At the first rule for the number with which the limit was reached.
+  static tl::unexpected<Error> too_many(const Call& call, abi::Arch arch, const Error& error) {
+    const Location& at = call.rule->where;
+    const std::string place =
+        at.file.empty()
+            ? ""
+            : at.file + (at.line > 0 ? ":" + std::to_string(at.line) + ":" + std::to_string(at.column) : "") + ": ";
+    return failure(error.code, place + "at the rules for " + abi::syscall_label(abi::facts(arch).audit, call.number) +
+                                   " on " + std::string(abi::arch_name(arch)) + ", " + error.what);
+  }
+
   // x86_64 and x32 share the number space: bit 30 tells them apart.
   Result<void> add_part(PieceList& pieces, abi::Arch arch, Range numbers) {
     if (lists(arch)) TRY(add_numbers(pieces, arch, numbers));
@@ -149,6 +160,7 @@ class PolicyLowering {
       std::size_t end = begin;
       while (end < calls.size() && calls[end].number == calls[begin].number) ++end;
       pieces.at(calls[begin].number, lower_calls({calls.data() + begin, end - begin}), default_);
+      if (const auto fits = store_.status(); !fits) return too_many(calls[begin], arch, fits.error());
       begin = end;
     }
     return {};

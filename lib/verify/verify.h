@@ -17,7 +17,7 @@ namespace seccompress::verify {
 
 struct Limits {
   std::uint32_t bdd_nodes = 1U << 20;  // per cell
-  std::uint32_t cells = 1U << 18;      // (arch, nr) cells over all programs
+  std::uint32_t cells = 1U << 24;      // (arch, nr) cells over all programs; held by one class of arch at a time
   std::uint64_t steps = 50'000'000;    // some 20 ns each
 };
 
