@@ -14,6 +14,7 @@
 #include <set>
 
 #include "bundle/yaml_guard.h"
+#include "read/reader.h"
 
 namespace seccompress::bundle {
 namespace {
@@ -77,6 +78,15 @@ class Reader {
     return all;
   }
 
+  // Layers as read::parse_layer_spec takes them, from places that do not depend on where a hook is started.
+  std::vector<std::string> layers(const YAML::Node& node, const std::string& name) {
+    std::vector<std::string> all = texts(node, name);
+    if (!node.IsSequence() || all.size() != node.size()) return all;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (const std::string fault = layer_fault(all[i]); !fault.empty()) error(node[i], "'" + all[i] + "': " + fault);
+    return all;
+  }
+
   std::string absolute_path(const YAML::Node& node, const std::string& name) {
     const auto value = text(node, name);
     if (value && value->front() == '/') return *value;
@@ -101,6 +111,18 @@ class Reader {
   }
 
  private:
+  static std::string layer_fault(const std::string& text) {
+    const auto spec = read::parse_layer_spec(text);
+    if (!spec) return spec.error().what;
+    if (spec->kind == "pid") return "a live process is no layer that lasts";
+    if (spec->kind == "unit") return {};
+    if (!spec->location.starts_with('/')) return "not an absolute path";
+    const std::string path = spec->location + '/';
+    if (path.find("/../") != std::string::npos || path.find("/./") != std::string::npos)
+      return "a path with a '.' or '..' in it";
+    return {};
+  }
+
   static std::string names(const std::vector<Key>& keys) {
     std::string all;
     for (const Key& key : keys) all += (all.empty() ? "" : ", ") + std::string(key.name);
@@ -124,7 +146,7 @@ void read_selection(Reader& reader, const YAML::Node& node, Settings& settings) 
                  selection.key = text->substr(0, equals);
                  selection.value = text->substr(equals + 1);
                }},
-              {"layers", [&](const YAML::Node& value) { selection.layers = reader.texts(value, "layers"); }}});
+              {"layers", [&](const YAML::Node& value) { selection.layers = reader.layers(value, "layers"); }}});
   if (selection.key.empty() || selection.layers.empty())
     return reader.error(node, "an entry of apply.select needs an annotation and layers");
   settings.selections.push_back(std::move(selection));
@@ -200,7 +222,7 @@ Settings read_document(Reader& reader, const YAML::Node& root) {
   std::vector<Reader::Key> keys = choice_keys(reader, settings);
   using YAML::Node;
   keys.push_back({"version", [&](const Node& node) { read_version(reader, node, version_seen); }});
-  keys.push_back({"host_layers", [&](const Node& node) { settings.host_layers = reader.texts(node, "host_layers"); }});
+  keys.push_back({"host_layers", [&](const Node& node) { settings.host_layers = reader.layers(node, "host_layers"); }});
   keys.push_back({"apply", [&](const Node& node) { read_apply(reader, node, settings); }});
   keys.push_back({"log", [&](const Node& node) { settings.log = reader.absolute_path(node, "log"); }});
   keys.push_back({"install_timeout", [&](const Node& node) { read_timeout(reader, node, settings); }});
