@@ -22,11 +22,24 @@ constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 // Not blocking: a FIFO put there must not hang the start. Regular files ignore it.
 constexpr int kFileFlags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
+// Who else a file may belong to when its owner has no number here. /proc/sys/kernel/overflowuid's default.
+constexpr uid_t kOverflowUser = 65534;
+constexpr char kNamespaceHint[] =
+    ", or by anyone: this runs in a user namespace without root, as rootless containers do; host layers need root's "
+    "own engine";
+
+bool is_unmapped(uid_t user) {
+  if (user != kOverflowUser) return false;
+  struct ::stat root {};
+  return ::stat("/", &root) == 0 && root.st_uid == kOverflowUser;
+}
+
 Result<void> check_component(int fd, const std::string& path) {
   struct ::stat status {};
   if (::fstat(fd, &status) != 0) return errno_failure(path + ": fstat");
   if (status.st_uid != 0)
-    return failure(Errc::refused, path + ": owned by user " + std::to_string(status.st_uid) + ", not by root");
+    return failure(Errc::refused, path + ": owned by user " + std::to_string(status.st_uid) + ", not by root" +
+                                      (is_unmapped(status.st_uid) ? kNamespaceHint : ""));
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return failure(Errc::refused, path + ": writable by group or others (chmod go-w)");
   return {};
