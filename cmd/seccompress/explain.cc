@@ -111,7 +111,8 @@ std::string decided_by(const Stack& stack, const Filters& filters, const explain
   const explain::Filter& filter = filters[*explanation.winner];
   const std::string why = reason(explanation.opinions[*explanation.winner], filter, call, true);
   const bool says_where = filter.policy != nullptr && !filter.policy->source.empty();
-  return says_where ? why : filter_label(stack, filter) + ": " + why;
+  if (!says_where) return filter_label(stack, filter) + ": " + why;
+  return stack.layers[filter.layer].filters.size() == 1 ? why : filter.name + ", " + why;
 }
 
 // Older filters with the same action as the winner.
@@ -125,7 +126,7 @@ std::string tie_text(const Stack& stack, const Filters& filters, const explain::
   const std::size_t count = same.size();
   same.resize(std::min<std::size_t>(count, 3));
   const std::string more = count > same.size() ? fmt::format(" and {} more", count - same.size()) : "";
-  return fmt::format("The same action also comes from {}{}; of equal actions the newest filter's counts.\n",
+  return fmt::format("Just as strict: {}{}; of equally strict answers the newest filter's counts.\n",
                      joined(same, ", "), more);
 }
 

@@ -25,7 +25,7 @@ const policy::Policy* policy_of(const CompiledLayer& layer, std::size_t filter) 
 std::string rule_text(const policy::Rule& rule, const std::string& name) {
   const bool listed = std::find(rule.names.begin(), rule.names.end(), name) != rule.names.end();
   std::string text = "rule for " + (listed || rule.names.empty() ? name : rule.names.front());
-  if (rule.names.size() > 1) text += " and " + counted(rule.names.size() - 1, "other");
+  if (rule.names.size() > 1) text += " and " + counted(rule.names.size() - 1, "other call");
   for (std::size_t i = 0; i < rule.all_of.size(); ++i)
     text += (i == 0 ? ", when " : " and ") + policy::to_string(rule.all_of[i]);
   return text;
@@ -39,9 +39,15 @@ std::string place(const Location& where, bool in_full) {
 }
 
 std::string default_text(const policy::Decision& decision, const std::string& name) {
-  if (decision.naming == 0) return "no rule is about " + name + ": the default";
-  return fmt::format("{} about {}, but {}: the default", counted(decision.naming, "rule"), name,
-                     decision.naming == 1 ? "its conditions do not hold" : "the conditions of none of them hold");
+  if (decision.naming == 0) return "no rule names " + name + ", so the default holds";
+  if (decision.naming == 1) return "the rule for " + name + " is about other arguments, so the default holds";
+  return fmt::format("the {} rules for {} are about other arguments, so the default holds", decision.naming, name);
+}
+
+// Where the policy says it; the file where it says so nowhere in particular.
+std::string place_or_file(const Location& where, const policy::Policy& policy, bool in_full) {
+  if (where.line > 0) return place(where, in_full);
+  return policy.source.empty() || !in_full ? "" : policy.source + ": ";
 }
 
 std::string_view ground_name(policy::Ground ground) {
@@ -76,12 +82,18 @@ std::string reason(const explain::Opinion& opinion, const explain::Filter& filte
   if (!opinion.decision) return fmt::format("instruction {} of {}", opinion.instruction, filter.code.size());
   const policy::Decision& decision = *opinion.decision;
   const std::string name = abi::syscall_label(call.arch, static_cast<std::uint32_t>(call.nr));
-  const std::string file = filter.policy->source.empty() || !in_full ? "" : filter.policy->source + ": ";
+  const policy::Policy& policy = *filter.policy;
   switch (decision.ground) {
     case policy::Ground::rule: return place(decision.rule->where, in_full) + rule_text(*decision.rule, name);
-    case policy::Ground::default_verdict: return file + default_text(decision, name);
-    case policy::Ground::bad_arch: return file + "the policy does not list " + abi::audit_name(call.arch);
-    case policy::Ground::enosys: return file + "the runtime's answer to numbers that it does not know";
+    case policy::Ground::default_verdict:
+      if (decision.rule != nullptr)
+        return place(decision.rule->where, in_full) + rule_text(*decision.rule, name) + ", the same as the default";
+      return place_or_file(policy.default_where, policy, in_full) + default_text(decision, name);
+    case policy::Ground::bad_arch:
+      return place_or_file(policy.architectures_where, policy, in_full) + abi::audit_name(call.arch) +
+             " is not among the architectures";
+    case policy::Ground::enosys:
+      return place_or_file({}, policy, in_full) + "the runtime's answer to numbers that it does not know";
   }
   return "";
 }

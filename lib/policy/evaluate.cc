@@ -73,6 +73,7 @@ class Choice {
     rules_.push_back(&rule);
     matches_.push_back(matches);
   }
+  bool empty() const { return rules_.empty(); }
   Decision decision(abi::Verdict otherwise) const {
     if (const Rule* rule = decisive()) return {rule->verdict, Ground::rule, rule, naming_};
     return {otherwise, Ground::default_verdict, nullptr, naming_};
@@ -136,9 +137,19 @@ Decision decide(const Policy& policy, const abi::SeccompData& data) {
   const std::optional<abi::Arch> arch = arch_of(policy, data.arch, nr);
   if (!arch) return {policy.bad_arch_verdict, Ground::bad_arch, nullptr, 0};
   Choice choice;
-  for (const Rule& rule : policy.rules)
-    if (rule.verdict != policy.default_verdict) offer_rule(rule, *arch, data, choice);
-  return choice.decision(policy.default_verdict);
+  const Rule* same_as_default = nullptr;
+  for (const Rule& rule : policy.rules) {
+    if (rule.verdict != policy.default_verdict) {
+      offer_rule(rule, *arch, data, choice);
+      continue;
+    }
+    Choice about_it;
+    offer_rule(rule, *arch, data, about_it);
+    if (!about_it.empty()) same_as_default = &rule;
+  }
+  Decision decision = choice.decision(policy.default_verdict);
+  if (decision.naming == 0) decision.rule = same_as_default;
+  return decision;
 }
 
 std::vector<std::uint64_t> interesting_values(const Condition& condition) {

@@ -30,7 +30,7 @@ enum class Ground : std::uint8_t {
 struct Decision {
   abi::Verdict verdict = abi::kKillProcess;
   Ground ground = Ground::default_verdict;
-  const Rule* rule = nullptr;
+  const Rule* rule = nullptr;  // for default_verdict: the last rule that names the call and gives the default itself
   std::size_t naming =
       0;  // rules that name the call and give another verdict than the default, whether they hold or not
 };

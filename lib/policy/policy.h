@@ -57,6 +57,7 @@ struct Policy {
     std::uint32_t last;
   };
   std::vector<EnosysAbove> enosys_above;
+  Location default_where = {}, architectures_where = {};  // line 0: nothing says so in particular
 };
 
 }  // namespace seccompress::policy

@@ -90,6 +90,7 @@ Policy ProfileReader::read(const Value& profile, const Format& format) {
   const auto fallback = read_verdict(profile, "defaultAction", "defaultErrnoRet",
                                      format.string_errnos ? "defaultErrno" : std::string_view());
   if (fallback) policy.default_verdict = *fallback;
+  if (const Value* action = profile.find("defaultAction")) policy.default_where = cursor_.document().locate(*action);
   read_flags(policy, profile);
   read_listener(policy, profile);
   const Value* entries = profile.find("syscalls");
