@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMaxFolderEntries = 4096;
 constexpr char kAbsent[] = "absent";
 constexpr char kFolder[] = "folder:";
+constexpr char kUnit[] = "unit:";  // before a unit's name, and before the hash of its paths
 
 std::string names_hash(const std::vector<std::string>& names) {
   std::string text;
@@ -28,7 +29,9 @@ Input look_again(HostFiles& files, const Input& then) {
   const std::size_t before = files.inputs().size();
   const bool folder = then.sha256 == kAbsent || then.sha256.starts_with(kFolder);
   std::string error;
-  if (folder) {
+  if (then.sha256.starts_with(kUnit)) {
+    if (auto unit = files.find(then.path.substr(sizeof kUnit - 1)); !unit) error = to_string(unit.error());
+  } else if (folder) {
     if (auto names = files.list(then.path, true); !names) error = to_string(names.error());
   } else {
     if (auto file = files.read(then.path, read::kMaxInputBytes); !file) error = to_string(file.error());
@@ -60,6 +63,17 @@ Result<std::vector<std::string>> HostFiles::list(const std::string& path, bool a
   input.sha256 = absent ? kAbsent : names_hash(*names);
   inputs_.push_back(std::move(input));
   return absent ? std::vector<std::string>() : std::move(*names);
+}
+
+Result<host::UnitPaths> HostFiles::find(const std::string& unit) {
+  TRY_ASSIGN(host::UnitPaths paths, host::find_unit(unit));
+  std::string text = paths.name + '\0' + paths.fragment + '\0';
+  for (const std::string& path : paths.drop_ins) text += path + '\0';
+  Input input;
+  input.path = kUnit + unit;
+  input.sha256 = kUnit + sha256(text);
+  inputs_.push_back(std::move(input));
+  return paths;
 }
 
 std::string content_hash(const std::vector<Input>& inputs) {

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "bundle/trusted_file.h"
+#include "host/unit_search.h"
 #include "support/result.h"
 
 namespace seccompress::hooks {
 
-// A file, or a folder by the names in it. A folder that is not there is an input too: it could come.
+// A file, a folder by the names in it, or a unit ("unit:NAME") by which files it is. A folder that is not there is an
+// input too: it could come.
 struct Input {
   std::string path;
   std::uint64_t size = 0;
@@ -28,6 +30,9 @@ class HostFiles {
   Result<bundle::TrustedFile> read(const std::string& path, std::size_t limit);
   // Names, sorted. absent_is_empty: a folder that does not exist has none.
   Result<std::vector<std::string>> list(const std::string& path, bool absent_is_empty = false);
+
+  // Which files a unit of this host is; they are read one by one afterwards.
+  Result<host::UnitPaths> find(const std::string& unit);
 
   const std::vector<Input>& inputs() const { return inputs_; }
 

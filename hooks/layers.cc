@@ -43,6 +43,21 @@ Result<std::vector<read::NamedText>> read_beside(const std::string& location, Ho
   return texts;
 }
 
+// A unit of this host: whichever files it has now, each of them trusted.
+Result<read::Layer> read_unit(const read::LayerSpec& spec, const read::Options& options, Diagnostics& diagnostics,
+                              HostFiles& files) {
+  TRY_ASSIGN(const host::UnitPaths paths, files.find(spec.location));
+  TRY_ASSIGN(const bundle::TrustedFile file, files.read(paths.fragment, read::kMaxInputBytes));
+  std::vector<read::NamedText> texts;
+  for (const std::string& path : paths.drop_ins) {
+    TRY_ASSIGN(bundle::TrustedFile drop_in, files.read(path, read::kMaxInputBytes));
+    texts.push_back({path, std::move(drop_in.bytes)});
+  }
+  TRY_ASSIGN(read::Layer layer, read::read_bytes({"systemd", paths.fragment}, file.bytes, options, diagnostics, texts));
+  layer.spec = spec;
+  return layer;
+}
+
 struct Flag {
   std::string_view name;
   std::uint32_t bit;
@@ -58,6 +73,7 @@ Result<read::Layer> read_host_layer(const std::string& text, const read::Options
                                     HostFiles& files) {
   TRY_ASSIGN(const read::LayerSpec spec, read::parse_layer_spec(text));
   if (spec.kind == "dir") return read_folder(spec, files);
+  if (spec.kind == "unit") return read_unit(spec, options, diagnostics, files);
   const auto readers = read::readers();
   if (!spec.kind.empty() && std::none_of(readers.begin(), readers.end(), [&](auto& r) { return r.kind == spec.kind; }))
     return failure(Errc::refused, text + ": this build cannot read layers of kind '" + spec.kind + "'");

@@ -11,7 +11,8 @@
 
 namespace seccompress::hooks {
 
-// text: "[KIND:]LOCATION" of config.yaml. Kinds: whatever this build's readers can read from one file, and `dir`.
+// text: "[KIND:]LOCATION" of config.yaml. Kinds: whatever this build's readers can read from one file, `dir`, and
+// `unit`.
 Result<read::Layer> read_host_layer(const std::string& text, const read::Options& options, Diagnostics& diagnostics,
                                     HostFiles& files);
 

@@ -9,6 +9,7 @@
 #include "output.h"
 #include "pid_layer.h"
 #include "read/reader.h"
+#include "unit_layer.h"
 #include "version.h"
 
 namespace {
@@ -45,6 +46,7 @@ std::string help_text() {
   Table kinds(true);
   for (const read::ReaderFacts& reader : read::readers())
     kinds.add({"  " + std::string(reader.kind), std::string(reader.summary)});
+  kinds.add({"  unit", std::string(kUnitSummary)});
   kinds.add({"  pid", std::string(kPidSummary)});
   return text + kinds.text();
 }

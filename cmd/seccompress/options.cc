@@ -13,7 +13,11 @@ void add_read_options(CommandLine& app, CompileOptions& options) {
   app.option("--caps", options.caps,
              "capabilities of the container: names, default, default:podman, default:crio, all, 0xMASK");
   app.option("--kernel", options.kernel, "kernel version that profiles are resolved for (default: this one's)");
-  app.option("--systemd-version", options.systemd_version, "systemd version that units are read for (default: 252)");
+  app.option(
+      "--systemd-version", options.systemd_version,
+      "systemd version that units are read for: a number, or host (default): this host's systemd-analyze is asked");
+  app.option("--host-facts", options.host_facts,
+             "arch, kernel, capabilities and systemd as a --json report tells them, instead of this host's");
   app.option("--runtime", options.runtime, "add what this runtime itself makes of a profile: runc, crun or youki");
   app.option("--lint", options.lint, "warnings about profiles: warn (default), error or off",
              {.one_of = {"warn", "error", "off"}});

@@ -15,7 +15,7 @@ struct OutputOptions {
 
 // What layers are read and compiled with; texts as typed, Session makes sense of them.
 struct CompileOptions {
-  std::string arch, caps, kernel, systemd_version, runtime, weights;
+  std::string arch, caps, kernel, systemd_version, host_facts, runtime, weights;
   bool no_cache_model = false;
   bool timings = false;
   std::string lint = "warn";

@@ -8,11 +8,14 @@
 
 #include "command.h"
 #include "host/host_facts.h"
+#include "host/systemd_facts.h"
 #include "lint/lint.h"
 #include "output.h"
 #include "pid_layer.h"
 #include "support/clock.h"
 #include "support/file.h"
+#include "support/sha256.h"
+#include "unit_layer.h"
 #include "version.h"
 
 namespace seccompress::cmd {
@@ -20,6 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr std::size_t kMaxWeightsBytes = std::size_t{1} << 20;
+constexpr std::string_view kSystemdKind = "systemd";
 
 Result<abi::Arch> parse_arch(const std::string& name) {
   if (const auto arch = abi::arch_from_name(name)) return *arch;
@@ -47,24 +51,13 @@ Diagnostic as_diagnostic(const Error& error) {
 
 Result<void> Session::prepare() {
   TRY_ASSIGN(const host::HostFacts host, host::host_facts());
-  const std::string& kernel = compile_.kernel.empty() ? host.kernel_release : compile_.kernel;
-  TRY_ASSIGN(options_.read.kernel, named("--kernel", read::parse_kernel(kernel)));
   options_.read.arch = host.arch;
-  if (!compile_.arch.empty()) {
-    TRY_ASSIGN(options_.read.arch, parse_arch(compile_.arch));
-  }
   options_.read.caps = read::docker_default_caps();
-  if (!compile_.caps.empty()) {
-    TRY_ASSIGN(options_.read.caps, named("--caps", read::parse_caps(compile_.caps)));
+  if (!compile_.host_facts.empty()) {
+    TRY_ASSIGN(pinned_, read_facts_file(compile_.host_facts));
   }
-  if (!compile_.systemd_version.empty()) {
-    TRY_ASSIGN(options_.read.systemd_version,
-               named("--systemd-version", read::parse_systemd_version(compile_.systemd_version)));
-  }
-  if (!compile_.weights.empty()) {
-    TRY_ASSIGN(const std::string text, read_file(compile_.weights, kMaxWeightsBytes));
-    TRY_ASSIGN(options_.emit.weights, emit::Weights::parse(text, compile_.weights, diagnostics_));
-  }
+  TRY(pin(host.kernel_release));
+  TRY(take_weights());
   if (!compile_.runtime.empty()) {
     const auto runtime = policy::runtime_from_name(compile_.runtime);
     if (!runtime)
@@ -74,6 +67,64 @@ Result<void> Session::prepare() {
   }
   options_.emit.cache_model = !compile_.no_cache_model;
   return {};
+}
+
+// An option beats --host-facts, that beats the host.
+Result<void> Session::pin(const std::string& kernel_release) {
+  const bool file = !compile_.host_facts.empty();
+  const std::string& kernel = !compile_.kernel.empty() ? compile_.kernel : file ? pinned_.kernel : kernel_release;
+  TRY_ASSIGN(options_.read.kernel, named(compile_.kernel.empty() ? "kernel" : "--kernel", read::parse_kernel(kernel)));
+  const std::string& arch = compile_.arch.empty() ? pinned_.arch : compile_.arch;
+  if (!arch.empty()) {
+    TRY_ASSIGN(options_.read.arch, parse_arch(arch));
+  }
+  if (file) options_.read.caps = pinned_.caps;
+  if (!compile_.caps.empty()) {
+    TRY_ASSIGN(options_.read.caps, named("--caps", read::parse_caps(compile_.caps)));
+  }
+  if (compile_.systemd_version.empty()) {
+    systemd_ = pinned_.systemd;
+  } else if (compile_.systemd_version != kFromHost) {
+    TRY_ASSIGN(const unsigned version,
+               named("--systemd-version", read::parse_systemd_version(compile_.systemd_version)));
+    systemd_ = SystemdChoice{kFromOption, {version, abi::shipped_systemd_table(version)}};
+  }
+  return {};
+}
+
+Result<void> Session::take_weights() {
+  if (!compile_.weights.empty()) {
+    TRY_ASSIGN(const std::string text, read_file(compile_.weights, kMaxWeightsBytes));
+    TRY_ASSIGN(options_.emit.weights, emit::Weights::parse(text, compile_.weights, diagnostics_));
+    weights_ = sha256(text);
+  }
+  if (compile_.host_facts.empty() || pinned_.weights == weights_) return {};
+  return failure(Errc::refused, compile_.host_facts + ": was made with other weights" +
+                                    (pinned_.weights == kMeasuredWeights ? "" : " (SHA-256 " + pinned_.weights + ")") +
+                                    "; give the same --weights");
+}
+
+Result<void> Session::choose_systemd() {
+  if (!systemd_) {
+    TRY_ASSIGN(auto facts, host::ask_systemd());
+    constexpr unsigned kDebian12 = 252;
+    if (!facts)
+      diagnostics_.add({Severity::note,
+                        "no-systemd",
+                        {},
+                        "this host has no systemd-analyze: units are read as systemd 252 takes them",
+                        "--systemd-version says which one"});
+    systemd_ = facts ? SystemdChoice{kFromHost, std::move(*facts)}
+                     : SystemdChoice{kFromDefault, {kDebian12, abi::shipped_systemd_table(kDebian12)}};
+  }
+  options_.read.systemd_version = systemd_->facts.version;
+  options_.read.systemd_groups = std::make_shared<const abi::SystemdTable>(systemd_->facts.groups);
+  return {};
+}
+
+// The texts of a layer; those of a unit are found by its name.
+Result<read::Source> Session::load(const read::LayerSpec& spec) {
+  return spec.kind == kUnitKind ? load_unit(spec) : read::load(spec, diagnostics_);
 }
 
 Result<Stack> Session::compile(const std::vector<std::string>& layers) {
@@ -90,7 +141,10 @@ Result<Stack> Session::compile(const std::vector<std::string>& layers) {
 Result<read::Layer> Session::read(const std::string& layer) {
   TRY_ASSIGN(const read::LayerSpec spec, read::parse_layer_spec(layer));
   if (spec.kind == "pid") return read_pid_layer(spec, diagnostics_);
-  TRY_ASSIGN(read::Layer result, read::read(spec, options_.read, diagnostics_));
+  TRY_ASSIGN(const read::Source source, load(spec));
+  if (source.spec.kind == kSystemdKind) TRY(choose_systemd());
+  TRY_ASSIGN(read::Layer result, read::read_source(source, options_.read, diagnostics_));
+  if (spec.kind == kUnitKind) result.spec = spec;
   if (auto* policy = std::get_if<policy::Policy>(&result.content)) {
     lint::lint(*policy, diagnostics_);
     auto applied = policy::apply_runtime(std::move(*policy), runtime_);
@@ -170,7 +224,8 @@ Json Session::host_json() const {
   return {{"arch", std::string(abi::arch_name(options_.read.arch))},
           {"kernel", fmt::format("{}.{}", options_.read.kernel.major, options_.read.kernel.minor)},
           {"caps", options_.read.caps},
-          {"systemd", options_.read.systemd_version},
+          {"systemd", to_json(systemd_)},
+          {"weights", weights_},
           {"libseccomp", libseccomp_version()}};
 }
 

@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "facts_file.h"
 #include "options.h"
 #include "pipeline.h"
 #include "policy/runtime.h"
 
 namespace seccompress::cmd {
+
+inline constexpr char kMeasuredWeights[] = "measured";  // the default table; else the SHA-256 of --weights' text
 
 class Session {
  public:
@@ -40,11 +43,19 @@ class Session {
 
  private:
   bool hidden(const Diagnostic& diagnostic) const;
+  Result<void> pin(const std::string& kernel_release);
+  Result<void> take_weights();
+  // What --systemd-version says, or the host is asked; the first time that a unit is read.
+  Result<void> choose_systemd();
+  Result<read::Source> load(const read::LayerSpec& spec);
 
   CompileOptions compile_;
   OutputOptions output_;
   PipelineOptions options_;
   policy::Runtime runtime_ = policy::Runtime::none;
+  FactsFile pinned_;
+  std::optional<SystemdChoice> systemd_;
+  std::string weights_ = kMeasuredWeights;
   Diagnostics diagnostics_;
   bool shown_ = false;
 };

@@ -22,18 +22,7 @@ constexpr Member kMembers[] = {
 
 constexpr unsigned kDeepest = 4;  // groups nest two deep
 
-void collect(std::string_view group, unsigned version, unsigned depth, std::vector<std::string_view>& names) {
-  if (depth > kDeepest) return;
-  for (const std::string_view member : systemd_group_members(group, version))
-    if (member.starts_with('@'))
-      collect(member, version, depth + 1, names);
-    else
-      names.push_back(member);
-}
-
-}  // namespace
-
-std::vector<std::string_view> systemd_group_members(std::string_view group, unsigned version) {
+std::vector<std::string_view> shipped_members(std::string_view group, unsigned version) {
   std::vector<std::string_view> members;
   const auto* member = std::lower_bound(std::begin(kMembers), std::end(kMembers), group,
                                         [](const Member& m, std::string_view name) { return m.group < name; });
@@ -42,9 +31,34 @@ std::vector<std::string_view> systemd_group_members(std::string_view group, unsi
   return members;
 }
 
-std::optional<std::vector<std::string_view>> systemd_group(std::string_view group, unsigned version) {
+}  // namespace
+
+SystemdTable shipped_systemd_table(unsigned version) {
+  SystemdTable table;
+  for (const Member& member : kMembers)
+    if (member.first <= version && version <= member.last) table[std::string(member.group)].emplace(member.name);
+  return table;
+}
+
+std::vector<std::string_view> SystemdGroups::members(std::string_view group) const {
+  if (table_ == nullptr) return shipped_members(group, version_);
+  const auto found = table_->find(group);
+  if (found == table_->end()) return {};
+  return {found->second.begin(), found->second.end()};
+}
+
+void SystemdGroups::collect(std::string_view group, unsigned depth, std::vector<std::string_view>& names) const {
+  if (depth > kDeepest) return;
+  for (const std::string_view member : members(group))
+    if (member.starts_with('@'))
+      collect(member, depth + 1, names);
+    else
+      names.push_back(member);
+}
+
+std::optional<std::vector<std::string_view>> SystemdGroups::names(std::string_view group) const {
   std::vector<std::string_view> names;
-  collect(group, version, 0, names);
+  collect(group, 0, names);
   if (names.empty()) return std::nullopt;
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());

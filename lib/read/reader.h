@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "abi/arch.h"
+#include "abi/systemd_groups.h"
 #include "policy/policy.h"
 #include "program/program.h"
 #include "support/diagnostic.h"
@@ -32,6 +34,8 @@ struct Options {
   std::set<std::string> caps;  // "CAP_SYS_ADMIN"; docker's 14 by default
   KernelVersion kernel;
   unsigned systemd_version = 252;  // Debian 12's
+  std::shared_ptr<const abi::SystemdTable> systemd_groups =
+      {};  // a host's own; null: the shipped table of that version
 };
 std::set<std::string> docker_default_caps();
 bool is_capability(std::string_view name);  // "CAP_CHOWN"
@@ -74,6 +78,15 @@ struct ReaderFacts {
   std::string_view summary;  // one line for --help
 };
 std::span<const ReaderFacts> readers();
+
+// What a layer is made of, before it is read: its kind may ask for facts about the host (a unit's systemd).
+struct Source {
+  LayerSpec spec;     // kind filled in
+  std::string bytes;  // none of a folder
+  std::vector<NamedText> beside;
+};
+Result<Source> load(const LayerSpec& spec, Diagnostics& diagnostics);
+Result<Layer> read_source(const Source& source, const Options& options, Diagnostics& diagnostics);
 
 // Reads one layer from its location (a file; for `dir` a folder). Diagnostics carry every fault found.
 Result<Layer> read(const LayerSpec& spec, const Options& options, Diagnostics& diagnostics);

@@ -37,7 +37,8 @@ template <auto Function>
 Result<Content> policy_from(std::string_view bytes, const std::string& name, const Options& options,
                             Diagnostics& diagnostics) {
   TRY_ASSIGN(policy::Policy policy, Function(bytes, name, options, diagnostics));
-  return Content(std::move(policy));
+  // In its place: g++ 12 takes the temporary variant's other members for uninitialized ones that are destroyed.
+  return Result<Content>(tl::in_place, std::in_place_type<policy::Policy>, std::move(policy));
 }
 
 Result<Content> filters_from_bytes(std::string_view bytes, const std::string& name, const Options& /*options*/,
@@ -153,17 +154,29 @@ std::string to_string(const LayerSpec& spec) {
   return spec.kind.empty() ? spec.location : spec.kind + ':' + spec.location;
 }
 
-Result<Layer> read(const LayerSpec& spec, const Options& options, Diagnostics& diagnostics) {
-  LayerSpec full = spec;
-  if (full.kind.empty() && is_folder(full.location)) full.kind = "dir";
-  const Reader* reader = find_reader(full.kind);
-  if (reader == nullptr && !full.kind.empty()) return unknown_kind(full, diagnostics);
+Result<Source> load(const LayerSpec& spec, Diagnostics& diagnostics) {
+  Source source{spec, {}, {}};
+  if (spec.kind.empty() && is_folder(spec.location)) source.spec.kind = "dir";
+  const Reader* reader = find_reader(source.spec.kind);
+  if (reader == nullptr && !source.spec.kind.empty()) return unknown_kind(spec, diagnostics);
+  if (reader != nullptr && reader->folder != nullptr) return source;
+  TRY_ASSIGN(source.bytes, read_file(spec.location, kMaxInputBytes));
+  if (source.spec.kind.empty()) source.spec.kind = detect_kind(spec.location, source.bytes);
+  if (!reads_beside(source.spec, source.bytes)) return source;
+  TRY_ASSIGN(source.beside, read_drop_ins(spec.location, diagnostics));
+  return source;
+}
+
+Result<Layer> read_source(const Source& source, const Options& options, Diagnostics& diagnostics) {
+  const Reader* reader = find_reader(source.spec.kind);
   if (reader != nullptr && reader->folder != nullptr)
-    return finish(full, reader->folder(full.location, options, diagnostics));
-  TRY_ASSIGN(const std::string bytes, read_file(full.location, kMaxInputBytes));
-  if (!reads_beside(full, bytes)) return read_bytes(full, bytes, options, diagnostics);
-  TRY_ASSIGN(const std::vector<NamedText> beside, read_drop_ins(full.location, diagnostics));
-  return read_bytes(full, bytes, options, diagnostics, beside);
+    return finish(source.spec, reader->folder(source.spec.location, options, diagnostics));
+  return read_bytes(source.spec, source.bytes, options, diagnostics, source.beside);
+}
+
+Result<Layer> read(const LayerSpec& spec, const Options& options, Diagnostics& diagnostics) {
+  TRY_ASSIGN(const Source source, load(spec, diagnostics));
+  return read_source(source, options, diagnostics);
 }
 
 bool reads_beside(const LayerSpec& spec, std::string_view bytes) {

@@ -43,6 +43,7 @@ class FilterList {
       : settings_(settings),
         source_(source),
         options_(options),
+        groups_(options.systemd_version, options.systemd_groups),
         diagnostics_(diagnostics),
         arches_(local_arches(options.arch)) {}
 
@@ -73,7 +74,7 @@ class FilterList {
     });
   }
   void refuse_group(std::string_view directive, const Switch& setting, std::string_view group) {
-    const auto names = abi::systemd_group(group, options_.systemd_version);
+    const auto names = groups_.names(group);
     if (names) refuse_names(directive, setting, *names);
   }
 
@@ -224,6 +225,7 @@ class FilterList {
     filter.policy.default_verdict = abi::kAllow;
     filter.policy.bad_arch_verdict = abi::kKillThread;
     filter.policy.architectures = allowed;
+    filter.policy.architectures_where = settings_.architectures_where;
     filters_.push_back(std::move(filter));
     arches_ = std::move(allowed);
   }
@@ -244,6 +246,7 @@ class FilterList {
     if (list.empty()) return;
     const Verdict listed = list.allow() ? abi::kLog : abi::kAllow;
     each_arch("SystemCallLog", list.allow() ? abi::kAllow : abi::kLog, [&](Filter& filter, Arch) {
+      filter.set_default_where(list.where());
       for (CallNames::Id id = 0; id < list.entries().size(); ++id)
         if (list.lists(id)) filter.add(listed, settings_.names.name(id), {}, list.place(list.entries()[id].place));
     });
@@ -261,9 +264,12 @@ class FilterList {
     const Verdict otherwise = !list.allow() ? abi::kAllow : known_only ? error(ENOSYS) : negative;
     if (!starts(list, listed, otherwise)) return;
     each_arch("SystemCallFilter", otherwise, [&](Filter& filter, Arch) {
+      filter.set_default_where(list.where());
       for (CallNames::Id id = 0; id < list.entries().size(); ++id) {
-        if (!list.lists(id)) continue;
         const CallList::Entry& entry = list.entries()[id];
+        // A rule that says what the default does: it changes nothing but tells where the call was taken off the list.
+        if (entry.removed && list.allow()) filter.add(otherwise, settings_.names.name(id), {}, list.place(entry.place));
+        if (!entry.listed) continue;
         filter.add(entry.error == kNoErrno ? listed : verdict_of(entry.error), settings_.names.name(id), {},
                    list.place(entry.place));
       }
@@ -273,7 +279,7 @@ class FilterList {
 
   // seccomp_load_syscall_filter_set_raw(): members of @known itself that the machine's own architecture has.
   void refuse_known(Filter& filter, Verdict negative) {
-    for (const std::string_view name : abi::systemd_group_members("@known", options_.systemd_version))
+    for (const std::string_view name : groups_.members("@known"))
       if (abi::syscall_number(options_.arch, name) && !is_listed(name))
         filter.add(negative, name, {}, settings_.filter.where());
   }
@@ -310,6 +316,7 @@ class FilterList {
   const Settings& settings_;
   const std::string& source_;
   const Options& options_;
+  const abi::SystemdGroups groups_;
   Diagnostics& diagnostics_;
   std::vector<Arch> arches_;  // without the ones that SystemCallArchitectures= has blocked
   std::vector<NamedPolicy> filters_;

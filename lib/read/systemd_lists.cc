@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CallNames and CallList: lists of system calls that whole groups are added to and taken from.
 #include "abi/syscalls.h"
-#include "abi/systemd_groups.h"
 #include "read/systemd_settings.h"
 
 namespace seccompress::read::systemd {
@@ -19,7 +18,7 @@ std::optional<CallNames::Id> CallNames::find_call(const std::string& name) {
 
 const std::vector<CallNames::Id>* CallNames::find_group(const std::string& name) {
   if (const auto known = groups_.find(name); known != groups_.end()) return &known->second;
-  const auto members = abi::systemd_group(name, version_);
+  const auto members = known_groups_.names(name);
   if (!members) return nullptr;
   std::vector<Id> ids;
   for (const std::string_view member : *members)
@@ -51,7 +50,7 @@ std::uint32_t CallList::add_place(Location where) {
 void CallList::put(CallNames::Id id, bool invert, int error, std::uint32_t place) {
   if (id >= entries_.size()) entries_.resize(id + 1);
   const bool on = invert != allow_ || (invert && allow_ && error != kNoErrno);
-  entries_[id] = on ? Entry{true, error, place} : Entry{};
+  entries_[id] = on ? Entry{true, error, place} : Entry{.place = place, .removed = true};
 }
 
 }  // namespace seccompress::read::systemd

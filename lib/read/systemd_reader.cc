@@ -50,11 +50,10 @@ const UnitType* unit_type(std::string_view path) {
 
 Location whole(const std::string& file) { return {.file = file, .line = 0, .column = 0, .pointer = {}}; }
 
-bool is_readable(const std::string& path) {
+bool is_masked(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return true;  // reading it says why
-  constexpr dev_t kNull = 0x103;                        // /dev/null, a drop-in that is masked
-  return S_ISREG(status.st_mode) || (S_ISCHR(status.st_mode) && status.st_rdev == kNull);
+  constexpr dev_t kNull = 0x103;  // /dev/null
+  return ::stat(path.c_str(), &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == kNull;
 }
 
 void warn_version(const std::string& path, const Options& options, Diagnostics& diagnostics) {
@@ -92,7 +91,7 @@ Result<std::vector<NamedText>> read_drop_ins(const std::string& path, Diagnostic
   std::size_t left = kMaxInputBytes;
   for (const std::string& name : names) {
     const std::string file = path + ".d/" + name;
-    if (!is_readable(file)) return failure(Errc::refused, file + ": is not a regular file");
+    if (is_masked(file)) continue;
     TRY_ASSIGN(std::string text, read_file(file, left));
     left -= text.size();
     texts.push_back({file, std::move(text)});
@@ -110,7 +109,7 @@ Result<std::vector<NamedPolicy>> read_systemd(std::string_view text, const std::
   warn_version(path, options, diagnostics);
   const UnitType* type = unit_type(path);
   const std::string section(type == nullptr ? "" : type->section);
-  systemd::SettingsReader reader(options.systemd_version, options.arch, section, diagnostics);
+  systemd::SettingsReader reader(options, section, diagnostics);
   const unit::Visitor visit = [&](const unit::Assignment& assignment) { reader.apply(assignment); };
   TRY(unit::parse(text, path, diagnostics, visit));
   for (const NamedText& drop_in : drop_ins) TRY(unit::parse(drop_in.text, drop_in.name, diagnostics, visit));

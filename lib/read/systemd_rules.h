@@ -28,6 +28,8 @@ class Filter {
   void add(abi::Verdict verdict, std::string_view name, std::vector<policy::Condition> conditions,
            const Location& where);
 
+  void set_default_where(const Location& where) { filter_.policy.default_where = where; }
+
   NamedPolicy take() { return std::move(filter_); }
 
  private:

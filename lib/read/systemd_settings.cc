@@ -123,8 +123,12 @@ constexpr SettingsReader::Directive SettingsReader::kDirectives[] = {
     {"DynamicUser", nullptr, &Settings::dynamic_user},
 };
 
-SettingsReader::SettingsReader(unsigned version, abi::Arch native, std::string section, Diagnostics& diagnostics)
-    : version_(version), native_(native), section_(std::move(section)), diagnostics_(diagnostics), settings_(version) {}
+SettingsReader::SettingsReader(const Options& options, std::string section, Diagnostics& diagnostics)
+    : version_(options.systemd_version),
+      native_(options.arch),
+      section_(std::move(section)),
+      diagnostics_(diagnostics),
+      settings_(abi::SystemdGroups(options.systemd_version, options.systemd_groups)) {}
 
 void SettingsReader::ignore(const Location& where, std::string what, std::string hint) {
   diagnostics_.warning("systemd-ignored", where, std::move(what), std::move(hint));

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "abi/arch.h"
+#include "abi/systemd_groups.h"
+#include "read/reader.h"
 #include "read/unit_file.h"
 #include "support/diagnostic.h"
 
@@ -24,17 +26,17 @@ inline constexpr int kNoErrno = -1, kKill = -2;
 // System call names as small numbers, so that lists of groups are cheap to add and remove.
 class CallNames {
  public:
-  explicit CallNames(unsigned version) : version_(version) {}
+  explicit CallNames(abi::SystemdGroups groups) : known_groups_(std::move(groups)) {}
 
   using Id = std::uint32_t;
   std::optional<Id> find_call(const std::string& name);        // nullopt: libseccomp knows no such call
-  const std::vector<Id>* find_group(const std::string& name);  // null: no such group in this version
+  const std::vector<Id>* find_group(const std::string& name);  // null: no such group
   const std::string& name(Id id) const { return names_[id]; }
 
  private:
   Id add(std::string_view name);
 
-  unsigned version_;
+  abi::SystemdGroups known_groups_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, Id> ids_;
   std::unordered_map<std::string, std::vector<Id>> groups_;
@@ -47,6 +49,7 @@ class CallList {
     bool listed = false;
     int error = kNoErrno;
     std::uint32_t place = 0;
+    bool removed = false;  // by the assignment at place
   };
 
   void reset();
@@ -82,7 +85,7 @@ struct Families {
 };
 
 struct Settings {
-  explicit Settings(unsigned version) : names(version) {}
+  explicit Settings(abi::SystemdGroups groups) : names(std::move(groups)) {}
 
   CallNames names;
   CallList filter, log;
@@ -109,7 +112,7 @@ inline constexpr std::size_t kMaxAssignments = std::size_t{1} << 16, kMaxWords =
 // Applies assignments one by one. Only those of `section` count (empty: of any section that can hold them).
 class SettingsReader {
  public:
-  SettingsReader(unsigned version, abi::Arch native, std::string section, Diagnostics& diagnostics);
+  SettingsReader(const Options& options, std::string section, Diagnostics& diagnostics);
 
   void apply(const unit::Assignment& assignment);
   bool seen_section() const { return seen_section_; }

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from systemd_units import REFUSED, STRICTER, UNITS, random_units
+from systemd_units import DIRECTIVES, LOOKUP_FILES, LOOKUP_LINKS, LOOKUP_NAMES, REFUSED, STRICTER, UNITS, random_units
 
 DEADLINE = 60.0
 SYSTEMD = '/lib/systemd/systemd'
@@ -101,6 +101,22 @@ class Boot:
         if self.ready not in readable:
             sys.exit('systemd did not start the units:\n' + self.log.read_text(errors='replace')[-4000:])
 
+    def inside(self, *command):
+        """A command in systemd's own namespaces; what it prints."""
+        children = pathlib.Path(f'/proc/{self.process.pid}/task/{self.process.pid}/children').read_text().split()
+        done = subprocess.run(['nsenter', '--target', children[0], '--mount', '--pid', *map(str, command)],
+                              capture_output=True, text=True, timeout=DEADLINE)
+        if done.returncode != 0:
+            sys.exit(f'{command}: {done.stderr}')
+        return done.stdout
+
+    def show(self, names, *properties):
+        """What systemd says about each unit: {property: value}."""
+        text = self.inside('systemctl', 'show', '--property=' + ','.join(properties), '--', *names)
+        blocks = [dict(line.split('=', 1) for line in block.splitlines()) for block in text.split('\n\n')]
+        assert len(blocks) == len(names), f'{len(blocks)} answers for {len(names)} units'
+        return dict(zip(names, blocks))
+
     def close(self):
         self.process.send_signal(signal.SIGKILL)  # --kill-child takes systemd along, and systemd its namespace
         self.process.wait()
@@ -120,9 +136,52 @@ def compare(units, pids, refused, program):
         if name not in refused and name not in pids:
             print(f'FAIL {name}: systemd did not start it')
             return False
-        how = 'refused' if name in refused else f'stricter:{pids[name]}' if name in STRICTER else pids[name]
+        how = 'refused:' + refused[name][1] if name in refused else f'stricter:{STRICTER[name][0]}:{pids[name]}' if name in STRICTER else pids[name]
         arguments += [str(units.path(name)), how]
     return subprocess.run([program, *arguments]).returncode == 0
+
+
+def reasons_agree(boot):
+    """Units are refused for the reason that this test names, not for another one."""
+    said = boot.show([f'{name}.service' for name in REFUSED], 'LoadState', 'ExecMainStatus')
+    wrong = [f'FAIL {name}: systemd says {said[f"{name}.service"]}, not {reason}' for name, (reason, _, _) in REFUSED.items()
+             if dict([reason.split('=')]).items() - said[f'{name}.service'].items()]
+    print('\n'.join(wrong) or f'systemd gives the expected reason for each of {len(REFUSED)} units')
+    return not wrong
+
+
+def every_directive_is_covered():
+    bodies = [text for body, drop_ins in UNITS.values() for text in [body.decode(errors='replace'), *drop_ins.values()]]
+    lines = {line.split('=')[0].strip() for body in bodies for line in body.splitlines() if '=' in line}
+    missing = [name for name in DIRECTIVES if name not in lines]
+    print(f'FAIL no unit assigns {missing}' if missing else f'{len(DIRECTIVES)} directives covered')
+    return not missing
+
+
+def search_agrees(boot, program):
+    """Which files is a unit? Ours against systemd's, for made-up units in three folders and for all of this host's."""
+    text = {True: '[Service]', False: '[Service]\\nExecStart=/bin/true'}  # a second ExecStart= would not load
+    script = ''.join(f'mkdir -p {os.path.dirname(path)}; echo "{text[".d/" in path]}" >{path};' for path in LOOKUP_FILES)
+    script += ''.join(f'ln -s {target} {path};' for path, target in LOOKUP_LINKS.items())
+    boot.inside('sh', '-ec', f'cd /run/systemd; {script} systemctl daemon-reload')
+    names = [f'{name}.service' for name in LOOKUP_NAMES]
+    names += sorted(path.name for path in pathlib.Path('/lib/systemd/system').glob('*.service') if '@.' not in path.name)
+    theirs = boot.show(names, 'Id', 'LoadState', 'FragmentPath', 'DropInPaths')
+    wrong, compared = [], 0
+    for line in boot.inside(os.path.abspath(program), 'find', *names).splitlines():
+        name, _, ours = line.partition(': ')
+        unit = theirs[name]
+        # Ours are without links: of a folder, of a unit that is linked; and a masked drop-in is none.
+        links = {f'/run/systemd/{path}': target for path, target in LOOKUP_LINKS.items() if target.startswith('/')}
+        paths = [links.get(path, os.path.realpath(path) if path.startswith(('/lib/', '/usr/')) else path)
+                 for path in [unit['FragmentPath'], *unit['DropInPaths'].split()]]
+        paths = [path for path in paths if path != '/dev/null']
+        expected = ' '.join([unit['Id'], *paths]) if unit['LoadState'] == 'loaded' else unit['LoadState']
+        compared += unit['LoadState'] == 'loaded'
+        if ours != expected and not (expected == 'masked' and 'is masked by' in ours):
+            wrong.append(f'FAIL {name}: found {ours}, systemd has {expected}')
+    print('\n'.join(wrong) or f'the files of {compared} units are the ones that systemd names')
+    return not wrong and compared > len(LOOKUP_NAMES)
 
 
 def main():
@@ -133,7 +192,9 @@ def main():
     check_machine()
     seed = int(os.environ.get('SEED', '20261130'))
     print(f'SEED={seed}', flush=True)
-    everything = {**UNITS, **REFUSED, **STRICTER, **random_units(random.Random(seed), 24)}
+    refused = {name: body for name, (_, _, body) in REFUSED.items()}
+    stricter = {name: body for name, (_, body) in STRICTER.items()}
+    everything = {**UNITS, **refused, **stricter, **random_units(random.Random(seed), 24)}
     with tempfile.TemporaryDirectory(prefix='seccompress-units-', dir='/var/lib') as name:  # /tmp is private to some units
         folder = pathlib.Path(name)
         folder.chmod(0o755)
@@ -143,7 +204,8 @@ def main():
         boot = Boot(folder, options.init, units)
         try:
             boot.wait()
-            good = compare(units, units.pids(), REFUSED, options.compare)
+            good = all([every_directive_is_covered(), compare(units, units.pids(), REFUSED, options.compare),
+                        reasons_agree(boot), search_agrees(boot, options.compare)])
         finally:
             boot.close()
     print(f'{len(everything)} units, {len(REFUSED)} of them refused')

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/unit_stack.h"
 
+#include "abi/arch.h"
 #include "abi/call.h"
+#include "abi/syscalls.h"
+#include "explain/changes.h"
 #include "pipeline.h"
 
 namespace seccompress::test {
@@ -57,12 +60,20 @@ std::string compare_unit(const std::string& unit, std::span<const program::Code>
   return message;
 }
 
-std::optional<merge::Order> order_of_unit(const std::string& unit, std::span<const program::Code> installed,
-                                          const read::Options& options) {
-  std::string message;
-  const auto both = compile(unit, installed, options, message);
-  if (!both) return std::nullopt;
-  return merge::compare(*both->store, both->layers[0].node, both->layers[1].node).order;
+std::string stricter_calls(const std::string& unit, std::span<const program::Code> installed,
+                           const read::Options& options) {
+  std::string text;
+  const auto both = compile(unit, installed, options, text);
+  if (!both) return text;
+  const diagram::Node ours = both->layers[0].node, theirs = both->layers[1].node;
+  if (merge::compare(*both->store, ours, theirs).order != merge::Order::stricter) return "not stricter";
+  const explain::Changes changes = explain::changes_between(*both->store, theirs, ours);
+  const auto spaces = explain::number_spaces();
+  for (std::size_t i = 0; i < spaces.size(); ++i)
+    for (const explain::ChangedCall& call : changes.calls[i])
+      text += (text.empty() ? "" : ", ") + abi::audit_name(spaces[i].audit) + ' ' +
+              abi::syscall_label(spaces[i].audit, call.nr) + (call.for_some_arguments ? " (some)" : "");
+  return text + (changes.elsewhere ? ", and others" : "");
 }
 
 }  // namespace seccompress::test

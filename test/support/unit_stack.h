@@ -15,8 +15,9 @@ namespace seccompress::test {
 std::string compare_unit(const std::string& unit, std::span<const program::Code> installed,
                          const read::Options& options);
 
-// How the unit as read compares with the filters as a whole; nullopt when one of them cannot be had.
-std::optional<merge::Order> order_of_unit(const std::string& unit, std::span<const program::Code> installed,
-                                          const read::Options& options);
+// The calls that the unit as read refuses and the filters do not, in words: "i386 socketcall (some)"; something else
+// when it is not stricter and in no call looser.
+std::string stricter_calls(const std::string& unit, std::span<const program::Code> installed,
+                           const read::Options& options);
 
 }  // namespace seccompress::test

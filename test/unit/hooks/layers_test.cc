@@ -57,5 +57,47 @@ TEST_F(UnitLayer, RefusesADropInThatOthersCanWrite) {
   EXPECT_EQ(filters(), std::nullopt);
 }
 
+// A unit among the host's own, under a name that nothing else has.
+class UnitByName : public UnitLayer {
+ protected:
+  void SetUp() override {
+    UnitLayer::SetUp();
+    if (IsSkipped()) return;
+    if (!fs::is_directory("/etc/systemd/system")) GTEST_SKIP() << "this host has no folder for units";
+    name_ = "seccompress-test-" + std::to_string(::getpid()) + ".service";
+    ASSERT_TRUE(write_file_atomically(path(""), "[Service]\nSystemCallArchitectures=native\n"));
+  }
+  void TearDown() override {
+    if (!name_.empty()) fs::remove(path(""));
+    if (!name_.empty()) fs::remove_all(path(".d"));
+    UnitLayer::TearDown();
+  }
+  std::string path(const std::string& suffix) const { return "/etc/systemd/system/" + name_ + suffix; }
+
+  std::string name_;
+};
+
+TEST_F(UnitByName, ADropInThatComesIsAChange) {
+  Diagnostics diagnostics;
+  HostFiles files;
+  const auto layer = read_host_layer("unit:" + name_, {}, diagnostics, files);
+  ASSERT_TRUE(layer) << to_string(layer.error());
+  EXPECT_EQ(read::to_string(layer->spec), "unit:" + name_);
+  EXPECT_EQ(std::get<std::vector<read::NamedPolicy>>(layer->content).size(), 1U);
+  EXPECT_EQ(files.inputs().front().path, "unit:" + name_);
+  EXPECT_EQ(changed_since(files.inputs()), "");
+
+  fs::create_directory(path(".d"));
+  EXPECT_EQ(changed_since(files.inputs()), "");
+  ASSERT_TRUE(write_file_atomically(path(".d/1.conf"), "[Service]\nLockPersonality=yes\n"));
+  EXPECT_EQ(changed_since(files.inputs()), "unit:" + name_ + " changed");
+  HostFiles again;
+  EXPECT_EQ(std::get<std::vector<read::NamedPolicy>>(read_host_layer("unit:" + name_, {}, diagnostics, again)->content)
+                .size(),
+            2U);
+  fs::remove(path(""));
+  EXPECT_NE(changed_since(files.inputs()).find("cannot be read as it was"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace seccompress::hooks

@@ -137,13 +137,13 @@ TEST(SystemdReader, OnlyVersionsWithFactsAreReadFor) {
 }
 
 TEST(SystemdReader, GroupsBelongToTheirVersion) {
-  EXPECT_FALSE(abi::systemd_group("@sandbox", 253));
-  EXPECT_EQ(abi::systemd_group("@sandbox", 254)->size(), 4U);
-  EXPECT_EQ(*abi::systemd_group("@module", 252),
+  EXPECT_FALSE(abi::SystemdGroups(253).names("@sandbox"));
+  EXPECT_EQ(abi::SystemdGroups(254).names("@sandbox")->size(), 4U);
+  EXPECT_EQ(*abi::SystemdGroups(252).names("@module"),
             (std::vector<std::string_view>{"delete_module", "finit_module", "init_module"}));
-  EXPECT_GT(abi::systemd_group("@system-service", 252)->size(), 300U);  // nested groups are followed
-  EXPECT_FALSE(abi::systemd_group("@nosuch", 252));
-  EXPECT_FALSE(abi::systemd_group("mount", 252));
+  EXPECT_GT(abi::SystemdGroups(252).names("@system-service")->size(), 300U);  // nested groups are followed
+  EXPECT_FALSE(abi::SystemdGroups(252).names("@nosuch"));
+  EXPECT_FALSE(abi::SystemdGroups(252).names("mount"));
 }
 
 TEST(SystemdReader, ARuleKnowsTheLineThatCausedIt) {

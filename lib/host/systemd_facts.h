@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// This host's systemd: its version and its groups of system calls, which decide what a unit's filters are.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "abi/systemd_groups.h"
+#include "support/result.h"
+
+namespace seccompress::host {
+
+struct SystemdFacts {
+  unsigned version = 0;
+  abi::SystemdTable groups;
+  bool operator==(const SystemdFacts&) const = default;
+};
+
+// Starts systemd-analyze twice. nullopt: this host has none.
+Result<std::optional<SystemdFacts>> ask_systemd();
+
+// "systemd 252 (252.39-1~deb12u2)\n+PAM ...", of `systemd-analyze --version`.
+Result<unsigned> parse_banner(std::string_view text);
+// The output of `systemd-analyze syscall-filter`. Only what it can look like is accepted: every group is there once,
+// none is empty, nested ones are defined and end, @default and @known are among them.
+Result<abi::SystemdTable> parse_syscall_filter(std::string_view text);
+
+// What tells a host's groups from the shipped table of its version: "+@mount fsopen", "-@clock adjtimex", sorted.
+std::vector<std::string> differences(const SystemdFacts& facts);
+// And back.
+Result<SystemdFacts> with_differences(unsigned version, std::span<const std::string> lines);
+
+}  // namespace seccompress::host
