@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "abi/call.h"
+#include "bench/trials.h"
 #include "call_arguments.h"
 #include "command.h"
 #include "explain/regions.h"
@@ -27,6 +28,7 @@ constexpr int kCannotExecute = 126, kNotFound = 127;  // as shells and env(1) ha
 struct RunOptions {
   std::vector<std::string> layers, command;
   std::string no_new_privs;
+  bool stacked = false;
 };
 
 bool is_executable(const std::string& path) {
@@ -129,6 +131,19 @@ int execute(Execution& execution) {
   return error == ENOENT ? kNotFound : kCannotExecute;
 }
 
+// What goes in, oldest first: the one program; with --stacked each filter as it is, a policy as its own program.
+Result<std::vector<program::VerifiedProgram>> programs_to_install(Session& session, const RunOptions& options,
+                                                                  const Flat& flat) {
+  if (!options.stacked) return std::vector{flat.program};
+  std::vector<program::Code> filters;
+  for (const std::string& name : options.layers) {
+    TRY_ASSIGN(read::Layer layer, session.read(name));
+    TRY_ASSIGN(std::vector<read::NamedFilter> named, session.programs_of(std::move(layer)));
+    for (read::NamedFilter& filter : named) filters.push_back(std::move(filter.code));
+  }
+  return bench::as_verified(filters);
+}
+
 Result<int> run_command(Session& session, RunOptions& options) {
   if (options.command.empty()) return failure(Errc::malformed, "no command given; LAYER... -- CMD [ARG...]");
   TRY(session.prepare());
@@ -151,7 +166,9 @@ Result<int> run_command(Session& session, RunOptions& options) {
   TRY(check_execve(stack, flat, execution));
   const bool set_no_new_privs =
       options.no_new_privs.empty() ? !install::has_cap_sys_admin() : options.no_new_privs == "yes";
-  TRY(install::install_on_self(flat.program, set_no_new_privs, flags));
+  TRY_ASSIGN(const auto programs, programs_to_install(session, options, flat));
+  for (std::size_t i = 0; i < programs.size(); ++i)
+    TRY(install::install_on_self(programs[i], set_no_new_privs && i == 0, flags));
   // A failure ends right here: cleaning up could be a call that the program answers with a kill.
   ::_exit(execute(execution));
 }
@@ -169,6 +186,7 @@ int run_run(int argc, char** argv) {
   app.option("LAYER", run.layers, "[KIND:]LOCATION, oldest first; then -- CMD [ARG...]", {.required = true});
   app.option("--no-new-privs", run.no_new_privs, "yes or no (default: yes without CAP_SYS_ADMIN, else as it is)",
              {.one_of = {"yes", "no"}});
+  app.flag("--stacked", run.stacked, "install the layers' filters one by one instead: to compare");
   add_read_options(app, compile);
   add_emit_options(app, compile);
   add_output_options(app, output);

@@ -100,13 +100,28 @@ def a_stack_of_ones_own():
     expect_rows(section(report, "five calls"), ["no filter", "1 filter", "flattened"])
 
 
+def hook():
+    report = run("hook", "--hook", HOOK)
+    for runtime in RUNTIMES:
+        for nnp in ("no_new_privs", "without no_new_privs"):
+            rows = section(report, f"{runtime}, {nnp}: start")
+            expect("the runtime alone" in rows and "route 1: createRuntime, ptrace" in rows, f"{list(rows)} {report['notes']}")
+            stops = section(report, f"{runtime}, {nnp}: the hook's own account, route 1")
+            expect(min(stops["stops of init"]) > 10, f"{stops}")
+
+
+def build():
+    rows = section(run("build", "--hook", HOOK, "--sources", SOURCES), "processor time")
+    expect_rows(rows, ["on the host", "in a container, no filter", "in a container, 35 filters", "in a container, flattened by the hook"])
+
+
 def a_name_that_is_none():
     done = subprocess.run([SECCOMPRESS, "bench", "nonesuch"], capture_output=True, text=True, timeout=20)
     expect(done.returncode == 2 and "unixbench" in done.stderr and done.stdout == "", done.stderr)
 
 
 CASES = [unixbench, entry, allow_min, cache, snap, a_stack_of_ones_own, a_name_that_is_none]
-CONTAINERS = []
+CONTAINERS = [hook, build]
 failed = False
 skip = "" if os.geteuid() == 0 and RUNTIMES else "needs root and a runtime"
 for case in CASES + CONTAINERS:
@@ -114,6 +129,8 @@ for case in CASES + CONTAINERS:
     try:
         if case in CONTAINERS and skip:
             reason = "skipped: " + skip
+        elif case is build and not (shutil.which("runc") and shutil.which("g++")):
+            reason = "skipped: needs runc and g++"
         else:
             case()
             reason = "ok"

@@ -30,6 +30,8 @@ constexpr std::array kMeasurements = {
     Measurement{"cache", bench_cache,
                 "how many calls the kernel's cache answers, predicted and as the kernel says (1 s)"},
     Measurement{"snap", bench_snap, "instructions executed on snapd's template, three builds (1 s)"},
+    Measurement{"build", bench_build, "files of this project compiled on the host and in runc's containers (4 min)"},
+    Measurement{"hook", bench_hook, "containers of runc and crun, alone and with each route of the hook (1 min)"},
 };
 
 const Measurement* find_measurement(const std::string& name) {
@@ -45,7 +47,7 @@ std::string names_text() {
 }
 
 struct BenchOptions {
-  std::string name, svg;
+  std::string name, svg, hook, sources;
   std::vector<std::string> layers;
   unsigned trials = static_cast<unsigned>(bench::Plan().trials);
   bool quick = false;
@@ -73,9 +75,16 @@ Result<void> run_measurement(Session& session, const BenchOptions& options) {
   if (measurement == nullptr)
     return failure(Errc::malformed, "no measurement is called '" + options.name + "'; they are\n" + names_text());
   TRY(session.prepare());
-  BenchContext context{session, options.layers, {}, options.quick, progress_on_terminal(session.output().quiet)};
+  BenchContext context{session,
+                       options.layers,
+                       {},
+                       options.quick,
+                       options.hook,
+                       options.sources,
+                       progress_on_terminal(session.output().quiet)};
   context.plan.trials = static_cast<int>(options.trials);
   if (options.quick) context.plan.seconds = 0.01;
+  if (options.quick && (measurement->run == bench_build || measurement->run == bench_hook)) context.plan.trials = 3;
   const double load_before = load();
   const bool pinned = bench::stay_on_one_cpu();
   auto report = measurement->run(context);
@@ -116,6 +125,8 @@ int run_bench(int argc, char** argv) {
   app.option("--trials", bench.trials, "alternating trials (default: 7)", {.least = 3, .most = 1000});
   app.flag("--quick", bench.quick, "short trials: to see that it works, not to measure");
   app.option("--svg", bench.svg, "a plot");
+  app.option("--hook", bench.hook, "build, hook: the hook's program (default: beside this one)");
+  app.option("--sources", bench.sources, "build: this project's source folder (default: where it was built from)");
   add_read_options(app, compile);
   add_emit_options(app, compile);
   add_output_options(app, output);

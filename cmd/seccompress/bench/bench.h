@@ -16,6 +16,7 @@ struct BenchContext {
   std::vector<std::string> layers;  // as typed; none: the built-in stack
   bench::Plan plan;
   bool quick = false;
+  std::string hook, sources;  // paths; empty: found
   bench::Progress progress;
 };
 
@@ -24,5 +25,7 @@ Result<bench::Report> bench_entry(BenchContext& context);
 Result<bench::Report> bench_allow_min(BenchContext& context);
 Result<bench::Report> bench_cache(BenchContext& context);
 Result<bench::Report> bench_snap(BenchContext& context);
+Result<bench::Report> bench_hook(BenchContext& context);
+Result<bench::Report> bench_build(BenchContext& context);
 
 }  // namespace seccompress::cmd
