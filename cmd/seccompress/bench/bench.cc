@@ -86,7 +86,8 @@ Result<void> run_measurement(Session& session, const BenchOptions& options) {
   if (options.quick) context.plan.seconds = 0.01;
   if (options.quick && (measurement->run == bench_build || measurement->run == bench_hook)) context.plan.trials = 3;
   const double load_before = load();
-  const bool pinned = bench::stay_on_one_cpu();
+  // A tracer and what it traces run side by side: one processor for both is not how the hook is used.
+  const bool pinned = measurement->run != bench_hook && bench::stay_on_one_cpu();
   auto report = measurement->run(context);
   end_progress(session.output().quiet);
   if (!report) return tl::unexpected(std::move(report).error());
