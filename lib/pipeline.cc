@@ -285,7 +285,8 @@ Result<Flat> flatten(Stack& stack, const PipelineOptions& options) {
   }
   if (!candidate) return failure(candidate.error().code, candidate.error().what + carriers_text(stack));
   auto* proved = std::get_if<program::VerifiedProgram>(&candidate->outcome);
-  if (proved == nullptr) return failure(Errc::inexact, difference_text(candidate->outcome, stack) + carriers_text(stack));
+  if (proved == nullptr)
+    return failure(Errc::inexact, difference_text(candidate->outcome, stack) + carriers_text(stack));
   return Flat{std::move(*proved), candidate->node};
 }
 
