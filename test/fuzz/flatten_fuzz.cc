@@ -18,6 +18,11 @@ using namespace seccompress;
 using program::Code;
 
 constexpr std::size_t kMaxPerProgram = 96;
+// Budgets of a hundredth of the real ones: an input that needs more says nothing new, and one that takes seconds ends a
+// search under sanitizers.
+constexpr diagram::Limits kStoreLimits{.edges = std::size_t{1} << 14};
+constexpr verify::Options kProofOptions{
+    .limits = {.bdd_nodes = 1U << 13, .cells = 1U << 16, .steps = 500'000}, .syscalls = 512};
 constexpr abi::Verdict kVerdicts[] = {abi::kAllow,      abi::kErrno | 1, abi::kErrno | 38, abi::kKillProcess,
                                       abi::kKillThread, abi::kLog,       abi::kTrap | 7,   0x00060000U};
 
@@ -104,7 +109,7 @@ Code program_from(Input& input) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
-  diagram::Store store;
+  diagram::Store store(kStoreLimits);
   std::vector<Code> stack;
   std::vector<diagram::Node> nodes;
   for (std::size_t layers = 1 + input.byte() % 4U; layers > 0; --layers) {
@@ -128,7 +133,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto back = raise::raise(*flat, store);
   CHECK(!back || store.has_code(*merged) || *back == *merged);
-  const verify::Outcome outcome = verify::prove(*flat, stack);
+  const verify::Outcome outcome = verify::prove(*flat, stack, kProofOptions);
   CHECK(!std::holds_alternative<verify::Difference>(outcome));
   CHECK(!std::holds_alternative<verify::Unacceptable>(outcome));
   CHECK(!std::holds_alternative<verify::CacheLoss>(outcome));
