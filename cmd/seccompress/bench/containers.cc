@@ -2,6 +2,7 @@
 #include "containers.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +11,7 @@
 
 #include "abi/verdict.h"
 #include "inputs.h"
+#include "prepared.h"
 
 namespace seccompress::cmd {
 namespace {
@@ -78,6 +80,13 @@ Result<GroundHook> put_hook(bench::ContainerGround& ground, const BenchContext& 
   for (const std::string& layer : layers) text += "  - " + layer + '\n';
   TRY_ASSIGN(hook.settings, ground.write(name + "/config.yaml", text));
   return hook;
+}
+
+Result<void> prepare_hook(const GroundHook& hook) {
+  if (::mkdir(hook.receipts.c_str(), 0700) != 0) return errno_failure(hook.receipts);
+  Diagnostics diagnostics;
+  TRY(hooks::prepare(hook.settings, receipt::Cache(hook.receipts), diagnostics));
+  return {};
 }
 
 Result<std::string> put_filters(bench::ContainerGround& ground, const std::string& name,

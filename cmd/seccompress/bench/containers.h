@@ -20,6 +20,8 @@ struct GroundHook {
 // layers: as config.yaml has them. Without --hook: beside this program, in the build folder or as installed.
 Result<GroundHook> put_hook(bench::ContainerGround& ground, const BenchContext& context, const std::string& name,
                             const std::vector<std::string>& layers);
+// As an administrator does: the folder for receipts, and `seccompress prepare`.
+Result<void> prepare_hook(const GroundHook& hook);
 // A folder of the filters as `dir:` reads it.
 Result<std::string> put_filters(bench::ContainerGround& ground, const std::string& name,
                                 const std::vector<program::Code>& filters);
