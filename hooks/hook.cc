@@ -23,11 +23,13 @@
 #include <utility>
 
 #include "bundle/config.h"
+#include "bundle/ownership.h"
 #include "bundle/state.h"
 #include "bundle/trusted_file.h"
 #include "create_container.h"
 #include "install/fault_point.h"
 #include "install/program_file.h"
+#include "install/self.h"
 #include "install/tracer.h"
 #include "plan.h"
 #include "record.h"
@@ -72,10 +74,11 @@ class Hook {
   Result<void> start() {
     const Result<void> state = read_state();
     if (state && state_.inside() && in_foreign_user_namespace()) return leave_to_the_outer_call();
-    TRY_ASSIGN(const bool disabled, is_disabled());
+    const Result<bool> disabled = is_disabled();
+    if (!disabled) return unbelievable(state, disabled.error());
     const Result<void> settings = read_settings();
-    if (disabled) return leave_alone("disabled", "there is a file 'disabled' beside " + options_.settings_path);
-    TRY(settings);
+    if (*disabled) return leave_alone("disabled", "there is a file 'disabled' beside " + options_.settings_path);
+    if (!settings) return unbelievable(state, settings.error());
     TRY(state);
     TRY_ASSIGN(const bool again, identify());
     if (again) return {};
@@ -122,8 +125,15 @@ class Hook {
     may_fail_ = observing();  // whatever is wrong with a container is then only said
     mark_ = kMarkBegin + sha256(options_.settings_path + '\0' + file.bytes).substr(0, 10);
     if (settings_.log.empty()) return {};
-    TRY_ASSIGN(UniqueFd log, bundle::open_trusted_log(settings_.log));
-    log_.use_file(std::move(log));
+    Result<UniqueFd> log = bundle::open_trusted_log(settings_.log);
+    // Root's log is not for a user's engine to write to. syslog(3) has its records all the same.
+    const bool denied = !log && (log.error().code == std::errc::permission_denied || !can_trace());
+    if (denied && bundle::is_rootless()) {
+      record_.notes.push_back("recorded in syslog only: " + to_string(log.error()));
+      return {};
+    }
+    TRY_ASSIGN(UniqueFd file_log, std::move(log));
+    log_.use_file(std::move(file_log));
     return {};
   }
 
@@ -198,8 +208,28 @@ class Hook {
       next = hand_over(identity_, state_, options_.settings_path);
     if (next.obstacle.empty()) return true;
     if (next.registered) record_.notes.push_back("not by crun's createContainer call: " + next.obstacle);
+    TRY(may_trace());
     TRY(cover_exec(next.obstacle));
     return false;
+  }
+
+  // A runtime that an ordinary user starts in the initial user namespace: its init's memory belongs to that namespace,
+  // where neither the user nor a hook of his has CAP_SYS_PTRACE (kernel: ptrace_may_access, mm->user_ns).
+  // Settings that are wrong; where the kernel forbids what they ask for, mending them would not help.
+  Result<void> unbelievable(const Result<void>& state, const Error& error) {
+    if (state && !state_.inside()) TRY(may_trace());
+    return tl::unexpected(error);
+  }
+
+  static bool can_trace() { return !bundle::is_rootless() || install::has_cap_sys_ptrace(); }
+  Result<void> may_trace() {
+    if (can_trace()) return {};
+    may_fail_ = observing() || settings_.on_failure == bundle::OnFailure::runtime_profile;
+    return failure(
+        Errc::refused,
+        "the kernel does not let this hook trace the container: it runs as an ordinary user, outside the "
+        "user namespace that the container has for itself; start the runtime inside a user namespace (podman "
+        "does, or `unshare --user --map-root-user --mount`), or as root");
   }
 
   Result<void> cover_exec(const std::string& obstacle) const {

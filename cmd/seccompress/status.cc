@@ -108,7 +108,8 @@ const std::string& hash_now(Host& host, const std::vector<std::string>& layers) 
 
 bool is_crun_init(int pid) {
   const auto stat = install::read_stat(pid);
-  return stat && stat->comm == "crun";
+  const auto runtime = stat ? install::runtime_of_comm(stat->comm) : failure(Errc::refused, "");
+  return runtime && *runtime == abi::Runtime::crun;
 }
 
 // Why the kernel's filter is not the recorded one; empty: it is, or the kernel does not show it to us.

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string_view>
 
+#include "bundle/ownership.h"
 #include "support/file.h"
 
 namespace seccompress::bundle {
@@ -22,28 +23,7 @@ constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 // Not blocking: a FIFO put there must not hang the start. Regular files ignore it.
 constexpr int kFileFlags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
-// Who else a file may belong to when its owner has no number here. /proc/sys/kernel/overflowuid's default.
-constexpr uid_t kOverflowUser = 65534;
-constexpr char kNamespaceHint[] =
-    ", or by anyone: this runs in a user namespace without root, as rootless containers do; host layers need root's "
-    "own engine";
-
-bool is_unmapped(uid_t user) {
-  if (user != kOverflowUser) return false;
-  struct ::stat root {};
-  return ::stat("/", &root) == 0 && root.st_uid == kOverflowUser;
-}
-
-Result<void> check_component(int fd, const std::string& path) {
-  struct ::stat status {};
-  if (::fstat(fd, &status) != 0) return errno_failure(path + ": fstat");
-  if (status.st_uid != 0)
-    return failure(Errc::refused, path + ": owned by user " + std::to_string(status.st_uid) + ", not by root" +
-                                      (is_unmapped(status.st_uid) ? kNamespaceHint : ""));
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return failure(Errc::refused, path + ": writable by group or others (chmod go-w)");
-  return {};
-}
+constexpr char kUnreadable[] = " (it is opened as the user who runs the engine, who may not)";
 
 // "/etc/x" -> {"etc", "x"}
 Result<std::vector<std::string>> split(const std::string& path) {
@@ -67,19 +47,19 @@ tl::unexpected<Error> open_failure(int folder, const std::string& name, const st
   struct ::stat status {};
   if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode))
     return failure(Errc::refused, path + ": is a symbolic link; write the path it leads to");
-  return failure({error, std::generic_category()}, path);
+  return failure({error, std::generic_category()}, path + (error == EACCES && is_rootless() ? kUnreadable : ""));
 }
 
 Result<UniqueFd> open_folders(const std::vector<std::string>& parts) {
   UniqueFd folder(::open("/", kFolderFlags));
   if (!folder) return errno_failure("/");
-  TRY(check_component(folder.get(), "/"));
+  TRY(check_owner(folder.get(), "/"));
   std::string path;
   for (const std::string& part : parts) {
     path += "/" + part;
     UniqueFd next(::openat(folder.get(), part.c_str(), kFolderFlags));
     if (!next) return open_failure(folder.get(), part, path);
-    TRY(check_component(next.get(), path));
+    TRY(check_owner(next.get(), path));
     folder = std::move(next);
   }
   return folder;
@@ -104,7 +84,7 @@ Result<Place> place_of(const std::string& path) {
 Result<UniqueFd> open_in(int folder, const std::string& name, const std::string& path, int flags, mode_t mode = 0) {
   UniqueFd fd(::openat(folder, name.c_str(), flags, mode));
   if (!fd) return open_failure(folder, name, path);
-  TRY(check_component(fd.get(), path));
+  TRY(check_owner(fd.get(), path));
   return fd;
 }
 

@@ -134,7 +134,8 @@ Result<std::uint64_t> status_field(std::string_view text, std::string_view name)
 
 Result<abi::Runtime> runtime_of_comm(std::string_view comm) {
   if (comm == "runc:[2:INIT]") return abi::Runtime::runc;
-  if (comm == "crun") return abi::Runtime::crun;
+  // A crun that may not mount (a user's, outside of a mount namespace of his) runs a copy in memory (cloned_binary.c).
+  if (comm == "crun" || comm == "memfd:crun_clon") return abi::Runtime::crun;
   return failure(Errc::refused, "it calls itself '" + std::string(comm) +
                                     "', which is the init of neither runc nor crun; this hook cannot serve "
                                     "gVisor, Kata or other runtimes");

@@ -34,7 +34,7 @@ struct ProcessStat {
 Result<ProcessStat> parse_stat(std::string_view text);
 // The value of "NAME:\t123" in /proc/PID/status.
 Result<std::uint64_t> status_field(std::string_view text, std::string_view name);
-// "runc:[2:INIT]", "crun".
+// "runc:[2:INIT]", "crun", and crun's name when it runs a copy of itself in memory.
 Result<abi::Runtime> runtime_of_comm(std::string_view comm);
 
 Result<ProcessStat> read_stat(pid_t pid);

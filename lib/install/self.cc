@@ -24,14 +24,17 @@ tl::unexpected<Error> refused(const std::string& call) {
   return failure({error, std::generic_category()}, call + " was refused" + why);
 }
 
-}  // namespace
-
-bool has_cap_sys_admin() {
+bool has_capability(unsigned capability) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
   if (::syscall(SYS_capget, &header, data) != 0) return false;
-  return (data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN)) != 0;
+  return (data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability)) != 0;
 }
+
+}  // namespace
+
+bool has_cap_sys_admin() { return has_capability(CAP_SYS_ADMIN); }
+bool has_cap_sys_ptrace() { return has_capability(CAP_SYS_PTRACE); }
 
 Result<void> install_on_self(const program::VerifiedProgram& program, bool set_no_new_privs, unsigned flags) {
   if (set_no_new_privs && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return refused("prctl(PR_SET_NO_NEW_PRIVS)");

@@ -59,7 +59,7 @@ Result<void> Cache::store(const Lock& lock, const std::string& label, std::strin
 
 Found Cache::load(const std::string& label) const {
   const Result<UniqueFd> folder = open_folder(folder_);
-  if (!folder) return {std::nullopt, is_gone(folder.error()) ? "" : to_string(folder.error())};
+  if (!folder) return {std::nullopt, is_not_for_us(folder.error()) ? "" : to_string(folder.error())};
   Result<Receipt> receipt = failure(Errc::refused, "");
   for (int look = 0; look < 2; ++look) {
     const Result<std::string> name = read_label(folder->get(), label, folder_ + "/" + label);

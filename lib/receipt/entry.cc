@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bundle/ownership.h"
 #include "bundle/trusted_file.h"
 #include "support/file.h"
 #include "support/sha256.h"
@@ -59,6 +60,10 @@ Result<void> rename_in(int folder, const std::string& to, const std::string& pat
 }  // namespace
 
 bool is_gone(const Error& error) { return error.code == std::errc::no_such_file_or_directory; }
+
+bool is_not_for_us(const Error& error) {
+  return is_gone(error) || (error.code == std::errc::permission_denied && bundle::is_rootless());
+}
 
 Result<UniqueFd> open_folder(const std::string& path) {
   TRY_ASSIGN(UniqueFd folder, bundle::open_trusted_folder(path));

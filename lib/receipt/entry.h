@@ -14,6 +14,8 @@ inline constexpr std::size_t kHashDigits = 64;
 
 // Nothing is there, or it went away while it was looked at.
 bool is_gone(const Error& error);
+// Not there, or root's and none of ours: of no use to a hook that is not root's.
+bool is_not_for_us(const Error& error);
 
 // A folder of root's with mode 0700, below folders that only root can write to; the second form: one in such a folder.
 Result<UniqueFd> open_folder(const std::string& path);

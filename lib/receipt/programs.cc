@@ -90,7 +90,7 @@ Result<UniqueFd> open_or_make(int receipts, const std::string& path) {
 }
 
 FoundProgram nothing(const Error& error, FoundProgram::State when_gone, FoundProgram::State otherwise) {
-  return is_gone(error) ? FoundProgram{when_gone, {}, {}} : FoundProgram{otherwise, to_string(error), {}};
+  return is_not_for_us(error) ? FoundProgram{when_gone, {}, {}} : FoundProgram{otherwise, to_string(error), {}};
 }
 
 }  // namespace

@@ -44,7 +44,9 @@ TEST(StatusField, IsFoundByItsWholeName) {
 TEST(RuntimeOfComm, KnowsRuncsAndCrunsInitOnly) {
   EXPECT_EQ(runtime_of_comm("runc:[2:INIT]").value(), abi::Runtime::runc);
   EXPECT_EQ(runtime_of_comm("crun").value(), abi::Runtime::crun);
-  for (const char* comm : {"", "runc", "runc:[1:CHILD]", "runsc-sandbox", "kata-runtime", "bash", "CRUN"})
+  EXPECT_EQ(runtime_of_comm("memfd:crun_clon").value(), abi::Runtime::crun);
+  for (const char* comm :
+       {"", "memfd:runc_clon", "memfd:", "runc", "runc:[1:CHILD]", "runsc-sandbox", "kata-runtime", "bash", "CRUN"})
     EXPECT_FALSE(runtime_of_comm(comm).has_value()) << comm;
 }
 
