@@ -6,7 +6,9 @@ What every case holds: the container runs under the whole stack or not at all; w
 decides nothing. The machine is a mount namespace of its own: /etc is a copy, /home and /tmp are fresh.
 """
 import argparse
+import contextlib
 import itertools
+import json
 import os
 import pathlib
 import shutil
@@ -14,7 +16,7 @@ import subprocess
 import sys
 
 import containers
-from containers import PROFILE, bpf, errno_verdict, expect, wait_for
+from containers import DEADLINE, PROFILE, bpf, errno_verdict, expect, wait_for
 from hook_test import INHERITED, expect_merged, expect_ready, expect_record, expect_refused, unconfined
 
 CASES = []
@@ -255,11 +257,27 @@ def a_namespace_of_roots_trusts_root_alone(world):
 
 
 @each()
-def the_users_own_layers_and_roots_log(world):
+def roots_receipts_are_none_of_the_users_who_may_have_his_own(world):
+    roots, own = world.settings_path.parent / 'receipts', world.home / 'receipts'
+    roots.mkdir(0o700)
+    prepare = [world.tools['cli'], 'prepare', '--config', world.settings_path, '--receipts', own]
+    done = subprocess.run([*world.prefixes[world.kind], *prepare], capture_output=True, text=True, timeout=DEADLINE)
+    expect(done.returncode == 0, f'prepare: {done}')
+    for folder, prepared in (roots, False), (own, True):
+        expect_merged(world.run('crun', world.config(True, stages={'createRuntime': [world.hook('hook', '--receipts', folder)]})))
+        record = expect_record(world, 'installed')
+        expect(record['prepared'] is prepared and record['notes'] == [], f'record: {record}')
+
+
+@each()
+def the_users_own_layers_a_unit_and_roots_log(world):
     mine = world.owned(world.home / 'x.bpf', UMASK)
-    text = world.settings([f'bpf:{mine}']).replace(str(world.log), '/etc/seccompress/log')
+    units = pathlib.Path('/etc/systemd/system')
+    units.mkdir(parents=True, exist_ok=True)
+    world.owned(units / 'seccompress-test.service', b'[Service]\nSystemCallFilter=~acct\nSystemCallErrorNumber=95\n', 0)
+    text = world.settings([f'bpf:{mine}', 'unit:seccompress-test']).replace(str(world.log), '/etc/seccompress/log')
     world.settings_path.write_text(text)
-    expect_merged(world.run('crun', world.config(True)), {'umask': 97, 'uname': 99})
+    expect_merged(world.run('crun', world.config(True)), {'umask': 97, 'acct': 95, 'uname': 99})
     expect(not pathlib.Path('/etc/seccompress/log').exists(), "the user wrote root's log")
 
 
@@ -275,6 +293,72 @@ def disabled_counts_when_root_wrote_it(writer, world):
     config = world.config(True, stages={'createRuntime': [world.hook_with(settings)]})
     expect_refused(world.run('crun', config), f'{disabled}: owned by user 65534', UNKNOWN)
     disabled.unlink()
+
+
+# ---- podman ------------------------------------------------------------------------------------------------------
+class Podman:
+    """Of the owner: it makes its own user namespace, of the numbers that /etc/subuid gives him."""
+
+    def __init__(self, world, runtime):
+        self.world, self.runtime = world, shutil.which(runtime)
+        for name in ('/etc/subuid', '/etc/subgid'):
+            pathlib.Path(name).write_text(f'{OWNER}:{SUBORDINATE}:65536\n')
+        self.runtime_folder = pathlib.Path('/run/user') / str(OWNER)
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', '/run/user'], check=True)
+        self.runtime_folder.mkdir(0o700)
+        os.chown(self.runtime_folder, OWNER, OWNER)
+        hooks = world.settings_path.parent / 'hooks.d'
+        hooks.mkdir()
+        (hooks / 'seccompress.json').write_text(json.dumps(
+            {'version': '1.0.0', 'hook': world.hook(), 'when': {'always': True}, 'stages': ['createRuntime', 'createContainer']}))
+        self.options = ['--runtime', self.runtime, '--hooks-dir', hooks, '--storage-driver=vfs', '--cgroup-manager=cgroupfs',
+                        '--events-backend=file']
+        image = world.home / 'image.tar'
+        subprocess.run(['tar', '-C', world.folder / 'rootfs', '-cf', image, '.'], check=True)
+        self(['import', image, 'probe'])
+
+    def __call__(self, arguments):
+        environment = [f'HOME={self.world.home}', f'XDG_RUNTIME_DIR={self.runtime_folder}', f'PATH={os.environ["PATH"]}']
+        done = subprocess.run([*AS_OWNER, 'env', '-i', *environment, 'podman', *self.options, *arguments], cwd=self.world.home,
+                              capture_output=True, text=True, timeout=4 * DEADLINE)
+        expect(done.returncode == 0, f'podman {arguments[0]}: {done.stderr}')
+        return done.stdout
+
+    def run(self, *options):
+        """The container's output and, while it waits, an exec session's."""
+        # Nobody here may raise the limits that podman takes from root; podman refuses runc without cgroups.
+        limits = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1000:1000', *(['--cgroups=disabled'] * self.runtime.endswith('crun'))]
+        self(['run', '--detach', '--name=one', '--network=none', *limits, *options, 'probe', '/bin/probe', 'wait'])
+        session = self(['exec', 'one', '/bin/probe'])
+        wait_for(lambda: 'ready' in self(['logs', 'one']), "the container's output")
+        output = self(['logs', 'one'])
+        self(['rm', '--force', '--time=0', 'one'])
+        return output, session
+
+    def close(self):
+        for arguments in (['rm', '--force', '--time=0', '--ignore', 'one'], ['system', 'migrate']):  # the latter ends its namespace
+            self(arguments)
+        subprocess.run(['umount', '--lazy', '/run/user'], check=True)
+
+
+def facts(output):
+    return {words[0]: int(words[-1]) for words in map(str.split, output.splitlines()) if len(words) > 1}
+
+
+@each(RUNTIMES)
+def podman(runtime, world):
+    missing = [name for name in ('podman', 'conmon', 'newuidmap') if shutil.which(name) is None]
+    if missing:
+        return 'not installed: ' + ' '.join(missing)
+    with contextlib.closing(Podman(world, runtime)) as engine:
+        for option, rewritten in ((), runtime == 'crun'), (['--security-opt=seccomp=unconfined'], False), (['--userns=auto'], False):
+            container, session = map(facts, engine.run(*option))
+            expect(container['Seccomp_filters'] == INHERITED + 1 and container['umask'] == 97, f'the container: {option} {container}')
+            expect(session['umask'] == (97 if rewritten else 0), f'the exec session: {option} {session}')
+            record = expect_record(world, 'installed')
+            route = 'create-container' if rewritten else 'ptrace-hook'
+            expect(record['route'] == route, f'{option}: route {record["route"]}: {record["notes"]}')
+    return None
 
 
 def main():
