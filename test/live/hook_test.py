@@ -64,9 +64,9 @@ def expect_refused(start, *words):
 
 
 def expect_record(world, outcome, *words):
-    records = world.records()
-    expect(records, "no record in the log")
-    record = records[-1]
+    # The tracer writes it after it let the container go, which may have ended before.
+    wait_for(lambda: world.records(), "a record in the log")
+    record = world.records()[-1]
     expect(record["outcome"] == outcome, f"the outcome is {record['outcome']} ({record['cause']}), not {outcome}")
     for word in words:
         expect(word in record["cause"], f"'{word}' is not in the record's cause: {record['cause']!r}")
