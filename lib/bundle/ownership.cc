@@ -8,7 +8,8 @@
 //                            owner set O_NOATIME and nobody else (fs/fcntl.c setfl), so it is asked, as that user.
 //   unmapped, so whose?      only in places that nobody but root can have made: see kPlaces and kTrees.
 // Everything that cannot be found out counts as somebody else's.
-// Weakness: what root himself gave away inside kTrees (chown) to a user without a number here looks like root's.
+// Weaknesses: what root himself gave away inside kTrees (chown) to a user without a number here looks like root's.
+// Where root set kernel.overflowuid to 0, everybody looks like the owner 0 from inside of a user namespace.
 #include "bundle/ownership.h"
 
 #include <fcntl.h>
@@ -117,12 +118,20 @@ Result<Namespace> look() {
   return space;
 }
 
-// Looked at anew each time: it is only asked for owners that are not 0.
-Namespace our_namespace() { return look().value_or(Namespace()); }
+// Looked at once in each user namespace that this process, or one that it was forked from, has been in.
+const Namespace& our_namespace() {
+  static Namespace space;
+  static std::pair<dev_t, ino_t> seen;
+  struct ::stat here {};
+  const bool known = ::stat("/proc/self/ns/user", &here) == 0 && seen == std::pair(here.st_dev, here.st_ino);
+  if (!known) space = look().value_or(Namespace());
+  seen = {here.st_dev, here.st_ino};
+  return space;
+}
 
 bool is_roots(int fd, const struct ::stat& status, const std::string& path) {
   if (status.st_uid == 0) return true;
-  const Namespace space = our_namespace();
+  const Namespace& space = our_namespace();
   return space.without_root && is_place_of_roots(path) && has_no_number(fd, status.st_uid, space);
 }
 
@@ -154,7 +163,7 @@ Result<void> check_owner(int fd, const std::string& path) {
   struct ::stat status {};
   if (::fstat(fd, &status) != 0) return errno_failure(path + ": fstat");
   if (!is_roots(fd, status, path)) {
-    const Namespace space = our_namespace();
+    const Namespace& space = our_namespace();
     const bool unknown = space.without_root && has_no_number(fd, status.st_uid, space);
     return failure(Errc::refused, path + ": owned by user " + std::to_string(status.st_uid) + ", not by root" +
                                       (unknown ? kRootlessHint : ""));

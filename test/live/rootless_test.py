@@ -173,6 +173,9 @@ def crun_rewrites_its_file(mapping, registered, world):
     installed(world, start, 'create-container')
     expect(len(world.records()) == 1, f'{len(world.records())} records')
     live_filter_is(world, start, *world.default_layers, f'bpf:{world.home}/state-crun/{start.container}/seccomp.bpf')
+    status = [*world.prefixes[mapping], world.tools['cli'], 'status', '--config', world.settings_path]
+    shown = subprocess.run(status, capture_output=True, text=True, timeout=DEADLINE)
+    expect(shown.returncode == 0 and 'up to date' in shown.stdout, f'status: {shown}')
 
 
 def user_namespace(config, number):
@@ -199,7 +202,8 @@ def crun_that_runs_a_copy_of_itself_in_memory(world):
 # ---- the runtime outside: the kernel does not allow it -----------------------------------------------------------
 @each(RUNTIMES, ("root's settings", "the user's settings"))
 def a_user_namespace_that_the_runtime_makes_is_refused(runtime, settings, world):
-    config = world.config(True, PROFILE if settings == "root's settings" else None)
+    stages = {'createRuntime': [world.hook()], 'createContainer': [world.hook()]}
+    config = world.config(True, PROFILE if settings == "root's settings" else None, stages)
     if settings != "root's settings":
         config['hooks'] = {'createRuntime': [world.hook_with(world.owned(world.home / 'config.yaml', world.settings_path.read_bytes()))]}
     start = world.run_in('none', runtime, user_namespace(config, OWNER))
