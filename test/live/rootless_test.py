@@ -73,7 +73,7 @@ class World(containers.World):
         self.layers = pathlib.Path('/etc/seccompress/layers')
         self.layers.mkdir(parents=True)
         self.settings_path = self.layers.parent / 'config.yaml'
-        self.log = self.home / 'log'
+        self.log = self.home / f'log-{os.getpid()}'  # makes the tracer's mark ours
         self.write_default_settings()
         self.namespace = Namespace()
         self.prefixes = {'one number': [*AS_OWNER, 'unshare', '--user', '--map-root-user', '--mount'],
