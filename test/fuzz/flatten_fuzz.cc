@@ -21,8 +21,8 @@ constexpr std::size_t kMaxPerProgram = 96;
 // Budgets of a hundredth of the real ones: an input that needs more says nothing new, and one that takes seconds ends a
 // search under sanitizers.
 constexpr diagram::Limits kStoreLimits{.edges = std::size_t{1} << 14};
-constexpr verify::Options kProofOptions{
-    .limits = {.bdd_nodes = 1U << 13, .cells = 1U << 16, .steps = 500'000}, .syscalls = 512};
+constexpr verify::Options kProofOptions{.limits = {.bdd_nodes = 1U << 13, .cells = 1U << 16, .steps = 500'000},
+                                        .syscalls = 512};
 constexpr abi::Verdict kVerdicts[] = {abi::kAllow,      abi::kErrno | 1, abi::kErrno | 38, abi::kKillProcess,
                                       abi::kKillThread, abi::kLog,       abi::kTrap | 7,   0x00060000U};
 

@@ -106,7 +106,7 @@ def hook():
         for nnp in ("no_new_privs", "without no_new_privs"):
             rows = section(report, f"{runtime}, {nnp}: start")
             expect("the runtime alone" in rows and "route 1: createRuntime, ptrace" in rows, f"{list(rows)} {report['notes']}")
-            stops = section(report, f"{runtime}, {nnp}: the hook's own account, route 1")
+            stops = section(report, f"{runtime}, {nnp}: the hook's own account, route 1: createRuntime")
             expect(min(stops["stops of init"]) > 10, f"{stops}")
 
 
