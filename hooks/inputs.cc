@@ -4,6 +4,7 @@
 #include "inputs.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "read/reader.h"
 #include "support/sha256.h"
@@ -15,6 +16,7 @@ constexpr std::size_t kMaxFolderEntries = 4096;
 constexpr char kAbsent[] = "absent";
 constexpr char kFolder[] = "folder:";
 constexpr char kUnit[] = "unit:";  // before a unit's name, and before the hash of its paths
+constexpr char kSystemd[] = "the host's systemd", kSystemdHash[] = "systemd:";
 
 std::string names_hash(const std::vector<std::string>& names) {
   std::string text;
@@ -31,6 +33,8 @@ Input look_again(HostFiles& files, const Input& then) {
   std::string error;
   if (then.sha256.starts_with(kUnit)) {
     if (auto unit = files.find(then.path.substr(sizeof kUnit - 1)); !unit) error = to_string(unit.error());
+  } else if (then.sha256.starts_with(kSystemdHash)) {
+    if (auto libraries = files.find_systemd(); !libraries) error = to_string(libraries.error());
   } else if (folder) {
     if (auto names = files.list(then.path, true); !names) error = to_string(names.error());
   } else {
@@ -74,6 +78,32 @@ Result<host::UnitPaths> HostFiles::find(const std::string& unit) {
   input.sha256 = kUnit + sha256(text);
   inputs_.push_back(std::move(input));
   return paths;
+}
+
+Result<std::vector<host::SystemdLibrary>> HostFiles::find_systemd() {
+  TRY_ASSIGN(std::vector<host::SystemdLibrary> libraries, host::find_systemd_libraries());
+  Input input;
+  input.path = kSystemd;
+  std::string paths;
+  for (const host::SystemdLibrary& library : libraries) {
+    TRY_ASSIGN(const bool trusted, bundle::trusted_file_exists(library.path));
+    if (!trusted) return failure(Errc::refused, library.path + ": went away meanwhile");
+    paths += library.path + '\0';
+    input.size += library.size;
+    if (std::tie(library.mtime_seconds, library.mtime_nanoseconds) >
+        std::tie(input.mtime_seconds, input.mtime_nanoseconds)) {
+      input.mtime_seconds = library.mtime_seconds;
+      input.mtime_nanoseconds = library.mtime_nanoseconds;
+    }
+  }
+  input.sha256 = kSystemdHash + sha256(paths);
+  inputs_.push_back(std::move(input));
+  return libraries;
+}
+
+void HostFiles::add(const std::vector<Input>& inputs) {
+  for (const Input& input : inputs)
+    if (std::find(inputs_.begin(), inputs_.end(), input) == inputs_.end()) inputs_.push_back(input);
 }
 
 std::string content_hash(const std::vector<Input>& inputs) {

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "bundle/trusted_file.h"
+#include "host/systemd_library.h"
 #include "host/unit_search.h"
 #include "support/result.h"
 
 namespace seccompress::hooks {
 
-// A file, a folder by the names in it, or a unit ("unit:NAME") by which files it is. A folder that is not there is an
-// input too: it could come.
+// A file, a folder by the names in it, a unit ("unit:NAME") by which files it is, or this host's systemd by its
+// libraries. A folder that is not there is an input too: it could come.
 struct Input {
   std::string path;
   std::uint64_t size = 0;
@@ -33,6 +34,12 @@ class HostFiles {
 
   // Which files a unit of this host is; they are read one by one afterwards.
   Result<host::UnitPaths> find(const std::string& unit);
+
+  // The libraries that say which systemd this host has. They are never read; dates and sizes are their newest and sum.
+  Result<std::vector<host::SystemdLibrary>> find_systemd();
+
+  // What somebody else read for this one, unless it is there already.
+  void add(const std::vector<Input>& inputs);
 
   const std::vector<Input>& inputs() const { return inputs_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: one entry of host_layers. Output: the layer. Entry point: read_host_layer.
+// Input: one entry of host_layers. Output: the layer. Entry point: LayerReader::read.
 #include "layers.h"
 
 #include <linux/seccomp.h>
@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+
+#include "layer_systemd.h"
 
 namespace seccompress::hooks {
 namespace {
@@ -43,21 +45,6 @@ Result<std::vector<read::NamedText>> read_beside(const std::string& location, Ho
   return texts;
 }
 
-// A unit of this host: whichever files it has now, each of them trusted.
-Result<read::Layer> read_unit(const read::LayerSpec& spec, const read::Options& options, Diagnostics& diagnostics,
-                              HostFiles& files) {
-  TRY_ASSIGN(const host::UnitPaths paths, files.find(spec.location));
-  TRY_ASSIGN(const bundle::TrustedFile file, files.read(paths.fragment, read::kMaxInputBytes));
-  std::vector<read::NamedText> texts;
-  for (const std::string& path : paths.drop_ins) {
-    TRY_ASSIGN(bundle::TrustedFile drop_in, files.read(path, read::kMaxInputBytes));
-    texts.push_back({path, std::move(drop_in.bytes)});
-  }
-  TRY_ASSIGN(read::Layer layer, read::read_bytes({"systemd", paths.fragment}, file.bytes, options, diagnostics, texts));
-  layer.spec = spec;
-  return layer;
-}
-
 struct Flag {
   std::string_view name;
   std::uint32_t bit;
@@ -69,28 +56,53 @@ constexpr std::array kFlags = {
 
 }  // namespace
 
-Result<read::Layer> read_host_layer(const std::string& text, const read::Options& options, Diagnostics& diagnostics,
-                                    HostFiles& files) {
+Result<LayerReader> LayerReader::make(const bundle::Settings& settings) {
+  LayerReader reader;
+  reader.host_facts_ = settings.host_facts;
+  reader.options_.caps = read::docker_default_caps();
+  // No guess when it cannot be had: minKernel decides which rules of a profile count.
+  utsname name{};
+  if (::uname(&name) != 0) return errno_failure("uname");
+  TRY_ASSIGN(reader.options_.kernel, read::parse_kernel(name.release));
+  return reader;
+}
+
+Result<read::Layer> LayerReader::read(const std::string& text, Diagnostics& diagnostics, HostFiles& files) {
   TRY_ASSIGN(const read::LayerSpec spec, read::parse_layer_spec(text));
   if (spec.kind == "dir") return read_folder(spec, files);
-  if (spec.kind == "unit") return read_unit(spec, options, diagnostics, files);
+  if (spec.kind == "unit") return read_unit(spec, diagnostics, files);
   const auto readers = read::readers();
   if (!spec.kind.empty() && std::none_of(readers.begin(), readers.end(), [&](auto& r) { return r.kind == spec.kind; }))
     return failure(Errc::refused, text + ": this build cannot read layers of kind '" + spec.kind + "'");
   TRY_ASSIGN(const bundle::TrustedFile file, files.read(spec.location, read::kMaxInputBytes));
-  if (!read::reads_beside(spec, file.bytes)) return read::read_bytes(spec, file.bytes, options, diagnostics);
+  if (!read::reads_beside(spec, file.bytes)) return read::read_bytes(spec, file.bytes, options_, diagnostics);
   TRY_ASSIGN(const std::vector<read::NamedText> beside, read_beside(spec.location, files));
-  return read::read_bytes(spec, file.bytes, options, diagnostics, beside);
+  TRY(choose_systemd(diagnostics, files));
+  return read::read_bytes(spec, file.bytes, options_, diagnostics, beside);
 }
 
-Result<read::Options> host_read_options() {
-  read::Options options;
-  options.caps = read::docker_default_caps();
-  // No guess when it cannot be had: minKernel decides which rules of a profile count.
-  utsname name{};
-  if (::uname(&name) != 0) return errno_failure("uname");
-  TRY_ASSIGN(options.kernel, read::parse_kernel(name.release));
-  return options;
+// A unit of this host: whichever files it has now, each of them trusted.
+Result<read::Layer> LayerReader::read_unit(const read::LayerSpec& spec, Diagnostics& diagnostics, HostFiles& files) {
+  TRY_ASSIGN(const host::UnitPaths paths, files.find(spec.location));
+  TRY_ASSIGN(const bundle::TrustedFile file, files.read(paths.fragment, read::kMaxInputBytes));
+  std::vector<read::NamedText> texts;
+  for (const std::string& path : paths.drop_ins) {
+    TRY_ASSIGN(bundle::TrustedFile drop_in, files.read(path, read::kMaxInputBytes));
+    texts.push_back({path, std::move(drop_in.bytes)});
+  }
+  TRY(choose_systemd(diagnostics, files));
+  TRY_ASSIGN(read::Layer layer,
+             read::read_bytes({"systemd", paths.fragment}, file.bytes, options_, diagnostics, texts));
+  layer.spec = spec;
+  return layer;
+}
+
+Result<void> LayerReader::choose_systemd(Diagnostics& diagnostics, HostFiles& files) {
+  if (systemd_) return {};
+  TRY_ASSIGN(systemd_, systemd_for_units(host_facts_, diagnostics, files));
+  options_.systemd_version = systemd_->facts.version;
+  options_.systemd_groups = std::make_shared<const abi::SystemdTable>(systemd_->facts.groups);
+  return {};
 }
 
 std::uint32_t flags_of(const read::Layer& layer) {

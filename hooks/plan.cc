@@ -20,6 +20,7 @@
 #include "abi/call.h"
 #include "create_container.h"
 #include "install/speculation.h"
+#include "layer_systemd.h"
 #include "layers.h"
 #include "needs.h"
 #include "policy/runtime.h"
@@ -92,7 +93,6 @@ Plan::Plan(PlanInput input) : input_(std::move(input)), compositions_(input_.rec
 
 Result<std::unique_ptr<Plan>> Plan::make(PlanInput input, Diagnostics& diagnostics) {
   std::unique_ptr<Plan> plan(new Plan(std::move(input)));
-  TRY_ASSIGN(plan->options_.read, host_read_options());
   TRY(plan->read_host_layers(diagnostics));
   // crun takes that annotation's program and does not look at linux.seccomp (crun seccomp.c); runc knows no such thing.
   const bool raw =
@@ -120,6 +120,7 @@ std::uint32_t Plan::listener_flag() const {
 Result<void> Plan::add_prepared(Diagnostics& diagnostics) {
   const Prepared& prepared = *input_.prepared;
   files_ = HostFiles(prepared.inputs);
+  systemd_ = prepared.systemd;
   host_flags_ = prepared.flags;
   read::Layer layer{{.kind = "bpf", .location = "prepared"},
                     std::vector<read::NamedFilter>{{"prepared", prepared.program.code()}}};
@@ -134,17 +135,20 @@ Result<void> Plan::still_prepared() const {
 }
 
 Result<void> Plan::read_host_layers(Diagnostics& diagnostics) {
+  TRY_ASSIGN(LayerReader reader, LayerReader::make(input_.settings));
+  options_.read = reader.options();
   std::vector<std::string> texts = input_.settings.layers_for(input_.config.annotations);
   if (input_.prepared) {
     TRY(add_prepared(diagnostics));
     texts.erase(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(input_.settings.host_layers.size()));
   }
   for (const std::string& text : texts) {
-    TRY_ASSIGN(read::Layer layer, read_host_layer(text, options_.read, diagnostics, files_));
+    TRY_ASSIGN(read::Layer layer, reader.read(text, diagnostics, files_));
     host_flags_.push_back(flags_of(layer));
     TRY(add_layer(stack_, std::move(layer), options_, diagnostics));
   }
   host_count_ = stack_.layers.size();
+  if (reader.systemd()) systemd_ = record_of(*reader.systemd());
   return {};
 }
 
@@ -301,6 +305,7 @@ void Plan::describe(const program::VerifiedProgram& program, Record& record) con
   }
   record.host_layers = input_.settings.layers_for(input_.config.annotations);
   record.inputs_sha256 = content_hash(files_.inputs());
+  record.systemd = systemd_;
   record.filters_after = 1;
   record.instructions_after = program.code().size();
   record.program_sha256 = sha256(program::to_bytes(program.view()));

@@ -85,6 +85,7 @@ class Plan {
   HostFiles files_;
   Stack stack_;  // host layers, then [the profile on a mismatch], then the container's own
   std::vector<std::uint32_t> host_flags_;
+  SystemdRecord systemd_;
   std::size_t host_count_ = 0;            // layers of stack_ that are the host's: one for all that is prepared
   std::optional<CompiledLayer> profile_;  // what config.json says, with the runtime's own changes
   // Host layers and the profile, if there is one.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "composition.h"
+#include "layer_systemd.h"
 #include "layers.h"
 #include "pipeline.h"
 #include "support/build_id.h"
@@ -56,7 +57,8 @@ std::string about_text(const Prepared& prepared) {
                       {"filters", prepared.layers[i].filters},
                       {"instructions", prepared.layers[i].instructions},
                       {"flags", prepared.flags[i]}});
-  return Json{{"layers", layers}, {"warnings", prepared.warnings}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json{{"layers", layers}, {"warnings", prepared.warnings}, {"systemd", to_json(prepared.systemd)}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);
 }
 
 // Two listeners can never be one program, whatever the container brings: said here, not at each start.
@@ -91,21 +93,25 @@ std::vector<LayerRecord> records_of(const Stack& stack) {
   return records;
 }
 
-Result<Prepared> compile(const std::vector<std::string>& layers, HostFiles& files, Diagnostics& diagnostics) {
+Result<Prepared> compile(const bundle::Settings& settings, HostFiles& files, Diagnostics& diagnostics,
+                         const SystemdCheck& check) {
   PipelineOptions options;
-  TRY_ASSIGN(options.read, host_read_options());
+  TRY_ASSIGN(LayerReader reader, LayerReader::make(settings));
+  options.read = reader.options();
   options.emit.weights = emit::Weights::built_in();
   Stack stack = make_stack(options);
   std::vector<std::uint32_t> flags;
-  for (const std::string& text : layers) {
-    TRY_ASSIGN(read::Layer layer, read_host_layer(text, options.read, diagnostics, files));
+  for (const std::string& text : settings.host_layers) {
+    TRY_ASSIGN(read::Layer layer, reader.read(text, diagnostics, files));
     flags.push_back(flags_of(layer));
     TRY(add_layer(stack, std::move(layer), options, diagnostics));
   }
+  if (reader.systemd() && check) TRY(check(*reader.systemd(), settings));
   TRY(one_listener(stack));
   TRY_ASSIGN(Flat flat, flatten(stack, options));
   std::string hash = sha256(program::to_bytes(flat.program.view()));
-  return Prepared{records_of(stack), std::move(flags),       warnings_of(diagnostics), {}, {},
+  SystemdRecord systemd = reader.systemd() ? record_of(*reader.systemd()) : SystemdRecord();
+  return Prepared{records_of(stack), std::move(flags),       warnings_of(diagnostics), std::move(systemd), {}, {},
                   std::move(hash),   std::move(flat.program)};
 }
 
@@ -128,7 +134,9 @@ std::optional<Prepared> read_receipt(receipt::Receipt receipt, Origin& origin) {
               inputs.at("settings").get<std::string>()};
     std::string hash = sha256(program::to_bytes(receipt.program.view()));
     auto warnings = about.at("warnings").get<std::vector<std::string>>();
-    Prepared prepared{{}, {}, std::move(warnings), {}, {}, std::move(hash), std::move(receipt.program)};
+    Prepared prepared{{}, {}, std::move(warnings), {}, {}, {}, std::move(hash), std::move(receipt.program)};
+    if (const Json& systemd = about.at("systemd"); !systemd.is_null())
+      prepared.systemd = {systemd.at("version").get<unsigned>(), systemd.at("from").get<std::string>()};
     for (const Json& layer : about.at("layers")) {
       prepared.layers.push_back({layer.at("name").get<std::string>(), layer.at("filters").get<std::size_t>(),
                                  layer.at("instructions").get<std::size_t>()});
@@ -149,13 +157,13 @@ std::string changed(const Prepared& prepared) {
 }
 
 Result<Prepared> prepare_holding(const receipt::Lock& lock, const std::string& path, const receipt::Cache& cache,
-                                 Diagnostics& diagnostics) {
+                                 Diagnostics& diagnostics, const SystemdCheck& check) {
   HostFiles files;
   TRY_ASSIGN(const bundle::TrustedFile file, files.read(path, bundle::kMaxSettingsBytes));
   TRY_ASSIGN(const bundle::Settings settings, bundle::parse_settings(file.bytes, path, diagnostics));
   if (settings.host_layers.empty())
     return failure(Errc::refused, path + ": host_layers is empty, there is nothing to prepare");
-  TRY_ASSIGN(Prepared prepared, compile(settings.host_layers, files, diagnostics));
+  TRY_ASSIGN(Prepared prepared, compile(settings, files, diagnostics, check));
   take_inputs(prepared, files.inputs());
   TRY(cache.store(lock, label_of(path), inputs_text(path, files.inputs()), about_text(prepared),
                   prepared.program.view()));
@@ -166,7 +174,7 @@ Result<std::optional<Prepared>> again(const std::string& path, const receipt::Ca
                                       std::vector<std::string>& notes) {
   Diagnostics diagnostics;
   Result<receipt::Lock> lock = cache.lock(receipt::Wait::no);
-  Result<Prepared> prepared = lock ? prepare_holding(*lock, path, cache, diagnostics)
+  Result<Prepared> prepared = lock ? prepare_holding(*lock, path, cache, diagnostics, {})
                                    : Result<Prepared>(tl::unexpected(std::move(lock).error()));
   notes.push_back((prepared ? "prepared again: " : "not prepared: ") + why);
   if (prepared) return std::optional<Prepared>(std::move(*prepared));
@@ -177,9 +185,10 @@ Result<std::optional<Prepared>> again(const std::string& path, const receipt::Ca
 
 }  // namespace
 
-Result<Prepared> prepare(const std::string& path, const receipt::Cache& cache, Diagnostics& diagnostics) {
+Result<Prepared> prepare(const std::string& path, const receipt::Cache& cache, Diagnostics& diagnostics,
+                         const SystemdCheck& check) {
   TRY_ASSIGN(const receipt::Lock lock, cache.lock(receipt::Wait::yes));
-  return prepare_holding(lock, path, cache, diagnostics);
+  return prepare_holding(lock, path, cache, diagnostics, check);
 }
 
 Look look_prepared(const std::string& path, const receipt::Cache& cache) {

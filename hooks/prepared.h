@@ -2,11 +2,13 @@
 // The host layers of a configuration as one program, made once by `seccompress prepare`.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bundle/settings.h"
+#include "host/facts_file.h"
 #include "inputs.h"
 #include "program/verified_program.h"
 #include "receipt/cache.h"
@@ -19,15 +21,20 @@ struct Prepared {
   std::vector<LayerRecord> layers;    // what the program stands for, oldest first
   std::vector<std::uint32_t> flags;   // SECCOMP_FILTER_FLAG_* of each
   std::vector<std::string> warnings;  // what was said when the layers were read
+  SystemdRecord systemd;              // that they were read for
   Input configuration;
   std::vector<Input> inputs;  // the layers' files
   std::string program_sha256;
   program::VerifiedProgram program;
 };
 
+// Asked about the systemd that unit layers were read for, before anything is kept: an error of it is prepare's.
+using SystemdCheck = std::function<Result<void>(const host::SystemdChoice& systemd, const bundle::Settings& settings)>;
+
 // Compiles the host layers of the configuration at `path` and keeps the result. The error says what could not be read,
 // proved or written; nothing is kept then.
-Result<Prepared> prepare(const std::string& path, const receipt::Cache& cache, Diagnostics& diagnostics);
+Result<Prepared> prepare(const std::string& path, const receipt::Cache& cache, Diagnostics& diagnostics,
+                         const SystemdCheck& check = {});
 
 // What is kept for this configuration; changes nothing.
 struct Look {

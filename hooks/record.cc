@@ -50,6 +50,7 @@ std::string to_json(const Record& record) {
       {"program_sha256", record.program_sha256},
       {"host_layers", record.host_layers},
       {"inputs_sha256", record.inputs_sha256},
+      {"systemd", to_json(record.systemd)},
       {"mismatch", record.mismatch},
       {"unmet_needs", record.unmet_needs},
       {"notes", record.notes},

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "layer_systemd.h"
 #include "support/unique_fd.h"
 
 namespace seccompress::hooks {
@@ -36,6 +37,7 @@ struct Record {
   std::string program_sha256;
   std::vector<std::string> host_layers;  // as configured for this container
   std::string inputs_sha256;             // of their files
+  SystemdRecord systemd;                 // that they were read for
   std::string mismatch;                  // the witness, when the runtime's filter is not what the profile says
   std::vector<std::string> unmet_needs;
   std::vector<std::string> notes;

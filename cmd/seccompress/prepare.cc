@@ -11,6 +11,7 @@
 #include "prepared.h"
 #include "session.h"
 #include "support/clock.h"
+#include "systemd_drift.h"
 
 namespace seccompress::cmd {
 namespace {
@@ -30,6 +31,7 @@ Json to_json(const hooks::Prepared& prepared, const Cost& cost) {
   for (const hooks::Input& input : prepared.inputs) inputs.push_back({{"path", input.path}, {"sha256", input.sha256}});
   return {{"layers", layers},
           {"inputs", inputs},
+          {"systemd", hooks::to_json(prepared.systemd)},
           {"instructions", prepared.program.code().size()},
           {"program_sha256", prepared.program_sha256},
           {"timings_us", {{"preparing", std::round(cost.preparing)}, {"from_receipt", std::round(cost.from_receipt)}}}};
@@ -41,9 +43,10 @@ std::string text_of(const hooks::Prepared& prepared) {
     filters += layer.filters;
     instructions += layer.instructions;
   }
-  return fmt::format("prepared: {}, {}, {} -> 1 filter, {}; program {}\n", counted(prepared.layers.size(), "layer"),
+  return fmt::format("prepared: {}, {}, {} -> 1 filter, {}; program {}{}\n", counted(prepared.layers.size(), "layer"),
                      counted(filters, "filter"), counted(instructions, "instruction"),
-                     counted(prepared.program.code().size(), "instruction"), prepared.program_sha256);
+                     counted(prepared.program.code().size(), "instruction"), prepared.program_sha256,
+                     hooks::systemd_text(prepared.systemd));
 }
 
 std::string timings_text(const Cost& cost) {
@@ -61,18 +64,24 @@ auto measured(double& microseconds, Work work) {
 int run_prepare(int argc, char** argv) {
   CommandLine app("Compiles the host layers of the configuration once; the hook then uses that program.",
                   "seccompress prepare");
-  std::string path = bundle::kSettingsPath, folder = receipt::kCacheFolder;
+  std::string path = bundle::kSettingsPath, folder = receipt::kCacheFolder, facts;
   OutputOptions output;
   bool timings = false;
   app.option("--config", path, "the configuration, under the hook's ownership rules", {.show_default = true});
   app.option("--receipts", folder, "root's folder for the result, mode 0700", {.show_default = true});
+  app.option("--write-host-facts", facts, "ask this host's systemd and write what `host_facts:` takes, nothing else");
   app.flag("--timings", timings, "CPU time of the preparation, and of finding it again as the hook does");
   add_output_options(app, output);
   if (const auto code = app.parse(argc, argv)) return *code;
+  if (!facts.empty()) return write_host_facts(facts, output);
   Diagnostics diagnostics;
   const receipt::Cache cache(folder);
   Cost cost;
-  const auto prepared = measured(cost.preparing, [&] { return hooks::prepare(path, cache, diagnostics); });
+  const auto prepared = measured(cost.preparing, [&] {
+    return hooks::prepare(path, cache, diagnostics, [&](const auto& systemd, const auto& settings) {
+      return check_systemd(systemd, settings, path, diagnostics);
+    });
+  });
   for (const Diagnostic& diagnostic : diagnostics.all())
     if (diagnostic.severity == Severity::error || !output.quiet) complain(diagnostic);
   if (!prepared) return Session({}, output).fail(prepared.error());

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "host/ask_systemd.h"
 #include "host/host_facts.h"
-#include "host/systemd_facts.h"
 #include "lint/lint.h"
 #include "output.h"
 #include "pid_layer.h"
@@ -54,7 +54,8 @@ Result<void> Session::prepare() {
   options_.read.arch = host.arch;
   options_.read.caps = read::docker_default_caps();
   if (!compile_.host_facts.empty()) {
-    TRY_ASSIGN(pinned_, read_facts_file(compile_.host_facts));
+    TRY_ASSIGN(const std::string text, read_file(compile_.host_facts, host::kMaxFactsBytes));
+    TRY_ASSIGN(pinned_, host::parse_facts(text, compile_.host_facts, diagnostics_));
   }
   TRY(pin(host.kernel_release));
   TRY(take_weights());
@@ -84,10 +85,10 @@ Result<void> Session::pin(const std::string& kernel_release) {
   }
   if (compile_.systemd_version.empty()) {
     systemd_ = pinned_.systemd;
-  } else if (compile_.systemd_version != kFromHost) {
+  } else if (compile_.systemd_version != host::kFromHost) {
     TRY_ASSIGN(const unsigned version,
                named("--systemd-version", read::parse_systemd_version(compile_.systemd_version)));
-    systemd_ = SystemdChoice{kFromOption, {version, abi::shipped_systemd_table(version)}};
+    systemd_ = host::SystemdChoice{host::kFromOption, {version, abi::shipped_systemd_table(version)}};
   }
   return {};
 }
@@ -114,8 +115,8 @@ Result<void> Session::choose_systemd() {
                         {},
                         "this host has no systemd-analyze: units are read as systemd 252 takes them",
                         "--systemd-version says which one"});
-    systemd_ = facts ? SystemdChoice{kFromHost, std::move(*facts)}
-                     : SystemdChoice{kFromDefault, {kDebian12, abi::shipped_systemd_table(kDebian12)}};
+    systemd_ = facts ? host::SystemdChoice{host::kFromHost, std::move(*facts)}
+                     : host::SystemdChoice{host::kFromDefault, {kDebian12, abi::shipped_systemd_table(kDebian12)}};
   }
   options_.read.systemd_version = systemd_->facts.version;
   options_.read.systemd_groups = std::make_shared<const abi::SystemdTable>(systemd_->facts.groups);
@@ -224,7 +225,7 @@ Json Session::host_json() const {
   return {{"arch", std::string(abi::arch_name(options_.read.arch))},
           {"kernel", fmt::format("{}.{}", options_.read.kernel.major, options_.read.kernel.minor)},
           {"caps", options_.read.caps},
-          {"systemd", to_json(systemd_)},
+          {"systemd", host::to_json(systemd_)},
           {"weights", weights_},
           {"libseccomp", libseccomp_version()}};
 }

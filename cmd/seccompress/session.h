@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "facts_file.h"
+#include "host/facts_file.h"
 #include "options.h"
 #include "pipeline.h"
 #include "policy/runtime.h"
@@ -28,6 +28,9 @@ class Session {
   // The programs that a layer stands for, oldest first: filters as they are, a policy as what flatten makes of it
   // alone.
   Result<std::vector<read::NamedFilter>> programs_of(read::Layer layer) const;
+  // What --systemd-version says, or the host is asked; the first time that a unit is read.
+  Result<void> choose_systemd();
+  const std::optional<host::SystemdChoice>& systemd() const { return systemd_; }
   // Shows what the readers found. An error when warnings count as errors (--lint=error) and there are some.
   Result<void> show_diagnostics();
   // Ends the run with exit code 2: everything found so far and then the error, on stderr; with --json also as
@@ -45,16 +48,14 @@ class Session {
   bool hidden(const Diagnostic& diagnostic) const;
   Result<void> pin(const std::string& kernel_release);
   Result<void> take_weights();
-  // What --systemd-version says, or the host is asked; the first time that a unit is read.
-  Result<void> choose_systemd();
   Result<read::Source> load(const read::LayerSpec& spec);
 
   CompileOptions compile_;
   OutputOptions output_;
   PipelineOptions options_;
   policy::Runtime runtime_ = policy::Runtime::none;
-  FactsFile pinned_;
-  std::optional<SystemdChoice> systemd_;
+  host::FactsFile pinned_;
+  std::optional<host::SystemdChoice> systemd_;
   std::string weights_ = kMeasuredWeights;
   Diagnostics diagnostics_;
   bool shown_ = false;

@@ -38,6 +38,7 @@ struct Container {
   std::uint64_t start_time = 0;
   std::size_t inherited = 0;
   std::vector<std::string> host_layers;
+  Json systemd;            // {version, from} that unit layers were read for, or null
   std::string state, why;  // "up to date", "stale", "without" (it should have been merged), "left alone"
   bool fine() const { return state == "up to date" || state == "left alone"; }
 };
@@ -65,6 +66,7 @@ std::optional<Container> parse_record(const std::string& line) {
     container.inherited = json.at("filters").at("inherited").get<std::size_t>();
     container.host_layers = json.at("host_layers").get<std::vector<std::string>>();
     container.why = json.at("cause").get<std::string>();
+    container.systemd = json.value("systemd", Json());
     return container;
   } catch (const Json::exception&) {
     return std::nullopt;
@@ -99,10 +101,10 @@ const std::string& hash_now(Host& host, const std::vector<std::string>& layers) 
   if (!is_new) return found->second;
   hooks::HostFiles files;
   Diagnostics diagnostics;
-  const Result<read::Options> options = hooks::host_read_options();
-  if (!options) return found->second;
+  Result<hooks::LayerReader> reader = hooks::LayerReader::make(host.settings);
+  if (!reader) return found->second;
   for (const std::string& layer : layers)
-    if (!hooks::read_host_layer(layer, *options, diagnostics, files)) return found->second;
+    if (!reader->read(layer, diagnostics, files)) return found->second;
   return found->second = hooks::content_hash(files.inputs());
 }
 
@@ -156,7 +158,9 @@ std::string state_of(const hooks::Look& look) {
 std::string consequence_of(const hooks::Look& look) {
   switch (look.state) {
     case hooks::Look::State::none: return "the layers are compiled at each start; seccompress prepare does it once";
-    case hooks::Look::State::good: return "program " + look.prepared->program_sha256.substr(0, kHashShown);
+    case hooks::Look::State::good:
+      return "program " + look.prepared->program_sha256.substr(0, kHashShown) +
+             hooks::systemd_text(look.prepared->systemd);
     case hooks::Look::State::stale: return look.why + "; starts are refused until seccompress prepare";
     case hooks::Look::State::unusable: return look.why + "; made again at the next start";
   }
@@ -166,7 +170,8 @@ std::string consequence_of(const hooks::Look& look) {
 Json to_json(const hooks::Look& look) {
   return {{"state", state_of(look)},
           {"why", look.why},
-          {"program_sha256", look.prepared ? look.prepared->program_sha256 : ""}};
+          {"program_sha256", look.prepared ? look.prepared->program_sha256 : ""},
+          {"systemd", look.prepared ? hooks::to_json(look.prepared->systemd) : Json()}};
 }
 
 Json to_json(const Container& container) {
@@ -175,6 +180,7 @@ Json to_json(const Container& container) {
           {"runtime", container.runtime},
           {"route", container.route},
           {"program_sha256", container.program},
+          {"systemd", container.systemd},
           {"state", container.state},
           {"why", container.why}};
 }

@@ -94,6 +94,14 @@ class Reader {
     return {};
   }
 
+  // Of a file that is read under the ownership rules, at each start.
+  std::string trusted_path(const YAML::Node& node, const std::string& name) {
+    const auto value = text(node, name);
+    const std::string fault = value ? path_fault(*value) : std::string();
+    if (!fault.empty()) error(node, name + " is '" + *value + "': " + fault);
+    return value.value_or("");
+  }
+
   template <class T>
   void choice(const YAML::Node& node, const std::string& name, T& target,
               const std::vector<std::pair<std::string_view, T>>& choices) {
@@ -116,8 +124,12 @@ class Reader {
     if (!spec) return spec.error().what;
     if (spec->kind == "pid") return "a live process is no layer that lasts";
     if (spec->kind == "unit") return {};
-    if (!spec->location.starts_with('/')) return "not an absolute path";
-    const std::string path = spec->location + '/';
+    return path_fault(spec->location);
+  }
+
+  static std::string path_fault(const std::string& text) {
+    if (!text.starts_with('/')) return "not an absolute path";
+    const std::string path = text + '/';
     if (path.find("/../") != std::string::npos || path.find("/./") != std::string::npos)
       return "a path with a '.' or '..' in it";
     return {};
@@ -223,6 +235,8 @@ Settings read_document(Reader& reader, const YAML::Node& root) {
   using YAML::Node;
   keys.push_back({"version", [&](const Node& node) { read_version(reader, node, version_seen); }});
   keys.push_back({"host_layers", [&](const Node& node) { settings.host_layers = reader.layers(node, "host_layers"); }});
+  keys.push_back(
+      {"host_facts", [&](const Node& node) { settings.host_facts = reader.trusted_path(node, "host_facts"); }});
   keys.push_back({"apply", [&](const Node& node) { read_apply(reader, node, settings); }});
   keys.push_back({"log", [&](const Node& node) { settings.log = reader.absolute_path(node, "log"); }});
   keys.push_back({"install_timeout", [&](const Node& node) { read_timeout(reader, node, settings); }});

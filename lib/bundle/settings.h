@@ -37,7 +37,8 @@ struct Settings {
   Mode mode = Mode::enforce;
   OnMismatch on_mismatch = OnMismatch::strictest;
   OnFailure on_failure = OnFailure::refuse;
-  std::string log;  // "" = syslog only
+  std::string host_facts;  // the file that says which systemd unit layers are read for; "" = by its library
+  std::string log;         // "" = syslog only
   ExecSessions exec = ExecSessions::cover;
   std::chrono::milliseconds install_timeout{10'000};
   std::string default_runtime;  // for the runtime wrapper

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: what systemd-analyze prints. Output: version and groups. Entry points: ask_systemd, parse_syscall_filter,
-// differences, with_differences.
+// Input: what systemd-analyze prints. Output: version and groups. Entry points: parse_banner,
+// parse_syscall_filter, differences, with_differences.
 // Format (systemd 252 to 256, src/analyze/analyze-syscall-filter.c): "@group", "    # what it is for", then one name or
 // nested group a line after four spaces; groups are parted by empty lines; what belongs to no group follows as
-// comments. Bounds: kMaxText, kMaxGroups, kMaxMembers, kMaxNameBytes, kDeepest. Whatever else a line looks like is an
-// error: a group that were read short would make an allow-list's filter too strict and a deny-list's too loose.
+// comments. Bounds: kMaxSyscallFilterText, kMaxGroups, kMaxMembers, kMaxNameBytes, kDeepest. Whatever else a line looks
+// like is an error: a group that were read short would make an allow-list's filter too strict and a deny-list's too
+// loose.
 #include "host/systemd_facts.h"
 
 #include <charconv>
 
-#include "host/spawn.h"
-
 namespace seccompress::host {
 namespace {
 
-constexpr char kProgram[] = "/usr/bin/systemd-analyze";
-constexpr std::size_t kMaxText = std::size_t{1} << 20, kMaxGroups = 256, kMaxMembers = std::size_t{1} << 16,
-                      kMaxNameBytes = 64;
+constexpr std::size_t kMaxGroups = 256, kMaxMembers = std::size_t{1} << 16, kMaxNameBytes = 64;
 constexpr unsigned kDeepest = 4;
 constexpr std::string_view kIndent = "    ";
 
@@ -95,13 +92,6 @@ Result<void> check_table(const abi::SystemdTable& table) {
   return {};
 }
 
-Result<std::string> output_of(const std::vector<std::string>& arguments) {
-  TRY_ASSIGN(Finished done, spawn({.path = kProgram, .arguments = arguments, .max_output = kMaxText}));
-  if (done.exit_code == 0) return std::move(done.output);
-  return failure(Errc::refused, std::string(kProgram) + " " + arguments.front() + ": ended with exit code " +
-                                    std::to_string(done.exit_code));
-}
-
 void add_differences(char sign, const abi::SystemdTable& of, const abi::SystemdTable& from,
                      std::vector<std::string>& lines) {
   for (const auto& [group, members] : of) {
@@ -136,7 +126,7 @@ Result<unsigned> parse_banner(std::string_view text) {
 }
 
 Result<abi::SystemdTable> parse_syscall_filter(std::string_view text) {
-  if (text.size() > kMaxText) return failure(Errc::budget, "systemd-analyze syscall-filter: too long");
+  if (text.size() > kMaxSyscallFilterText) return failure(Errc::budget, "systemd-analyze syscall-filter: too long");
   TableReader reader;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -149,23 +139,15 @@ Result<abi::SystemdTable> parse_syscall_filter(std::string_view text) {
   return table;
 }
 
-Result<std::optional<SystemdFacts>> ask_systemd() {
-  const auto banner = output_of({"--version"});
-  if (!banner && banner.error().code == std::errc::no_such_file_or_directory) return std::nullopt;
-  if (!banner) return tl::unexpected(banner.error());
-  SystemdFacts facts;
-  TRY_ASSIGN(facts.version, parse_banner(*banner));
-  TRY_ASSIGN(const std::string groups, output_of({"--no-pager", "syscall-filter"}));
-  TRY_ASSIGN(facts.groups, parse_syscall_filter(groups));
-  return facts;
+std::vector<std::string> differences(const abi::SystemdTable& groups, const abi::SystemdTable& from) {
+  std::vector<std::string> lines;
+  add_differences('+', groups, from, lines);
+  add_differences('-', from, groups, lines);
+  return lines;
 }
 
 std::vector<std::string> differences(const SystemdFacts& facts) {
-  const abi::SystemdTable shipped = abi::shipped_systemd_table(facts.version);
-  std::vector<std::string> lines;
-  add_differences('+', facts.groups, shipped, lines);
-  add_differences('-', shipped, facts.groups, lines);
-  return lines;
+  return differences(facts.groups, abi::shipped_systemd_table(facts.version));
 }
 
 Result<SystemdFacts> with_differences(unsigned version, std::span<const std::string> lines) {

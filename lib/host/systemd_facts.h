@@ -2,7 +2,6 @@
 // This host's systemd: its version and its groups of system calls, which decide what a unit's filters are.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,8 +18,7 @@ struct SystemdFacts {
   bool operator==(const SystemdFacts&) const = default;
 };
 
-// Starts systemd-analyze twice. nullopt: this host has none.
-Result<std::optional<SystemdFacts>> ask_systemd();
+inline constexpr std::size_t kMaxSyscallFilterText = std::size_t{1} << 20;
 
 // "systemd 252 (252.39-1~deb12u2)\n+PAM ...", of `systemd-analyze --version`.
 Result<unsigned> parse_banner(std::string_view text);
@@ -30,6 +28,8 @@ Result<abi::SystemdTable> parse_syscall_filter(std::string_view text);
 
 // What tells a host's groups from the shipped table of its version: "+@mount fsopen", "-@clock adjtimex", sorted.
 std::vector<std::string> differences(const SystemdFacts& facts);
+// What tells some groups from others, the same way.
+std::vector<std::string> differences(const abi::SystemdTable& groups, const abi::SystemdTable& from);
 // And back.
 Result<SystemdFacts> with_differences(unsigned version, std::span<const std::string> lines);
 

@@ -39,7 +39,7 @@ def faults(table):
 def hook_faults():
     """cmd and hooks may include everything, but what runs for every container starts no program."""
     for source in sorted((ROOT / 'hooks').rglob('*')):
-        if source.suffix in ('.h', '.cc') and re.search(r'#include (<boost/process|"host/(spawn|systemd_facts)\.h")',
+        if source.suffix in ('.h', '.cc') and re.search(r'#include (<boost/process|"host/(spawn|ask_systemd)\.h")',
                                                         source.read_text()):
             yield f'{source.relative_to(ROOT)}: the hook may start no program'
 

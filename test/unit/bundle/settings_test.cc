@@ -27,6 +27,7 @@ mode: observe
 on_mismatch: refuse
 on_failure: runtime-profile
 log: /var/log/x.log
+host_facts: /etc/seccompress/host-facts.json
 exec: accept
 install_timeout: 1500ms
 runtimes: {default: runc, allowed: [/usr/sbin/runc, /usr/bin/crun]}
@@ -42,6 +43,7 @@ runtimes: {default: runc, allowed: [/usr/sbin/runc, /usr/bin/crun]}
   EXPECT_EQ(settings->on_mismatch, OnMismatch::refuse);
   EXPECT_EQ(settings->on_failure, OnFailure::runtime_profile);
   EXPECT_EQ(settings->log, "/var/log/x.log");
+  EXPECT_EQ(settings->host_facts, "/etc/seccompress/host-facts.json");
   EXPECT_EQ(settings->exec, ExecSessions::accept);
   EXPECT_EQ(settings->install_timeout, milliseconds(1500));
   EXPECT_EQ(settings->default_runtime, "runc");
@@ -53,6 +55,7 @@ TEST(Settings, DefaultToTheStrictSide) {
   const auto settings = parse_settings("version: 1\n", "c", diagnostics);
   ASSERT_TRUE(settings.has_value());
   EXPECT_TRUE(settings->host_layers.empty());
+  EXPECT_EQ(settings->host_facts, "");
   EXPECT_EQ(settings->unconfined, Unconfined::apply);
   EXPECT_EQ(settings->mode, Mode::enforce);
   EXPECT_EQ(settings->on_mismatch, OnMismatch::strictest);
@@ -97,6 +100,10 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"version: 1\napply: {select: [{annotation: x=y, layers: [a]}]}",
               "c:2:45: error: 'a': not an absolute path"},
         Fault{"version: 1\nlog: relative", "not an absolute path"},
+        Fault{"version: 1\nhost_facts: facts.json", "c:2:13: error: host_facts is 'facts.json': not an absolute path"},
+        Fault{"version: 1\nhost_facts: /etc/../facts.json", "a path with a '.' or '..' in it"},
+        Fault{"version: 1\nhost_facts: [/a]", "c:2:13: error: host_facts is not a text"},
+        Fault{"version: 1\nhost_facts: /a\nhost_facts: /b", "the key 'host_facts' is there twice"},
         Fault{"version: 1\ninstall_timeout: 10", "not a duration"},
         Fault{"version: 1\ninstall_timeout: 1ms", "between"}, Fault{"version: 1\ninstall_timeout: 11m", "between"},
         Fault{"version: 1\napply: {select: [{annotation: x, layers: [bpf:/a]}]}", "KEY=VALUE"},

@@ -24,6 +24,9 @@ class UnitLayer : public testing::Test {
     folder_ = name;
     fs::create_directory(folder_ / "x.service.d");
     write("x.service", "[Service]\nSystemCallArchitectures=native\n");
+    write("facts.json",
+          R"({"arch": "x86_64", "kernel": "6.1", "caps": [], "weights": "measured",
+              "systemd": {"version": 252, "from": "host", "groups_differ": []}})");
   }
   void TearDown() override {
     if (!folder_.empty()) fs::remove_all(folder_);
@@ -31,10 +34,16 @@ class UnitLayer : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     ASSERT_TRUE(write_file_atomically(folder_ / name, text));
   }
-  std::optional<std::size_t> filters() const {
+  Result<read::Layer> read_layer(const std::string& text, HostFiles& files) const {
     Diagnostics diagnostics;
+    bundle::Settings settings;
+    settings.host_facts = folder_ / "facts.json";
+    TRY_ASSIGN(LayerReader reader, LayerReader::make(settings));
+    return reader.read(text, diagnostics, files);
+  }
+  std::optional<std::size_t> filters() const {
     HostFiles files;
-    const auto layer = read_host_layer("systemd:" + (folder_ / "x.service").string(), {}, diagnostics, files);
+    const auto layer = read_layer("systemd:" + (folder_ / "x.service").string(), files);
     if (!layer) return std::nullopt;
     return std::get<std::vector<read::NamedPolicy>>(layer->content).size();
   }
@@ -78,9 +87,8 @@ class UnitByName : public UnitLayer {
 };
 
 TEST_F(UnitByName, ADropInThatComesIsAChange) {
-  Diagnostics diagnostics;
   HostFiles files;
-  const auto layer = read_host_layer("unit:" + name_, {}, diagnostics, files);
+  const auto layer = read_layer("unit:" + name_, files);
   ASSERT_TRUE(layer) << to_string(layer.error());
   EXPECT_EQ(read::to_string(layer->spec), "unit:" + name_);
   EXPECT_EQ(std::get<std::vector<read::NamedPolicy>>(layer->content).size(), 1U);
@@ -92,9 +100,7 @@ TEST_F(UnitByName, ADropInThatComesIsAChange) {
   ASSERT_TRUE(write_file_atomically(path(".d/1.conf"), "[Service]\nLockPersonality=yes\n"));
   EXPECT_EQ(changed_since(files.inputs()), "unit:" + name_ + " changed");
   HostFiles again;
-  EXPECT_EQ(std::get<std::vector<read::NamedPolicy>>(read_host_layer("unit:" + name_, {}, diagnostics, again)->content)
-                .size(),
-            2U);
+  EXPECT_EQ(std::get<std::vector<read::NamedPolicy>>(read_layer("unit:" + name_, again)->content).size(), 2U);
   fs::remove(path(""));
   EXPECT_NE(changed_since(files.inputs()).find("cannot be read as it was"), std::string::npos);
 }

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <random>
 
+#include "host/ask_systemd.h"
 #include "host/spawn.h"
 
 namespace seccompress::host {
