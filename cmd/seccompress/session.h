@@ -28,9 +28,8 @@ class Session {
   // The programs that a layer stands for, oldest first: filters as they are, a policy as what flatten makes of it
   // alone.
   Result<std::vector<read::NamedFilter>> programs_of(read::Layer layer) const;
-  // What --systemd-version says, or the host is asked; the first time that a unit is read.
-  Result<void> choose_systemd();
-  const std::optional<host::SystemdChoice>& systemd() const { return systemd_; }
+  // Units are read for this one. Without it: what --systemd-version says, or the host is asked.
+  void use_systemd(host::SystemdChoice systemd) { systemd_ = std::move(systemd); }
   // Shows what the readers found. An error when warnings count as errors (--lint=error) and there are some.
   Result<void> show_diagnostics();
   // Ends the run with exit code 2: everything found so far and then the error, on stderr; with --json also as
@@ -48,6 +47,7 @@ class Session {
   bool hidden(const Diagnostic& diagnostic) const;
   Result<void> pin(const std::string& kernel_release);
   Result<void> take_weights();
+  Result<void> choose_systemd();  // the first time that a unit is read
   Result<read::Source> load(const read::LayerSpec& spec);
 
   CompileOptions compile_;

@@ -37,12 +37,13 @@ std::string remedy_text(const bundle::Settings& settings, const std::string& con
                      named ? "" : fmt::format(", add `host_facts: {}` to {}", file, config));
 }
 
-Result<void> ask_and_write(Session& session, const std::string& file) {
+Result<host::SystemdFacts> ask_and_write(Session& session, const std::string& file) {
   TRY(session.prepare());
-  TRY(session.choose_systemd());
-  if (session.systemd()->from != host::kFromHost)
-    return failure(Errc::refused, "this host has no systemd-analyze: its systemd cannot be asked");
-  return write_file_atomically(file, session.host_json().dump(2) + '\n');
+  TRY_ASSIGN(auto facts, host::ask_systemd());
+  if (!facts) return failure(Errc::refused, "this host has no systemd-analyze: its systemd cannot be asked");
+  session.use_systemd({host::kFromHost, *facts});
+  TRY(write_file_atomically(file, session.host_json().dump(2) + '\n'));
+  return std::move(*facts);
 }
 
 }  // namespace
@@ -67,13 +68,13 @@ Result<void> check_systemd(const host::SystemdChoice& used, const bundle::Settin
 
 int write_host_facts(const std::string& file, const OutputOptions& output) {
   Session session({}, output);
-  if (const Result<void> written = ask_and_write(session, file); !written) return session.fail(written.error());
+  const Result<host::SystemdFacts> facts = ask_and_write(session, file);
+  if (!facts) return session.fail(facts.error());
   if (output.json) return print_json({{"written", file}, {"host", session.host_json()}});
-  const host::SystemdFacts& facts = session.systemd()->facts;
-  const std::size_t others = host::differences(facts).size();
+  const std::size_t others = host::differences(*facts).size();
   return output.quiet ? kOk
                       : print(fmt::format("written: {}, systemd {}, {} of its groups unlike this build's table\n", file,
-                                          facts.version, counted(others, "member")));
+                                          facts->version, counted(others, "member")));
 }
 
 }  // namespace seccompress::cmd

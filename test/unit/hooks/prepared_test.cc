@@ -111,6 +111,17 @@ TEST_F(Preparation, IsForTheSystemdOfTheHostFacts) {
   EXPECT_EQ(look.prepared->systemd.from, place("facts.json"));
 }
 
+TEST_F(Preparation, ForASystemdOutsideTheTablesIsMadeOnlyWhenItIsNewerAndSaysSo) {
+  EXPECT_NE(program_of(facts_text(R"("+@default exit", "+@known exit")", 251)).find("systemd 251 is older than 252"),
+            std::string::npos);
+  EXPECT_EQ(state(), Look::State::none);
+  write("facts.json", facts_text("", 257));
+  const auto made = prepare_now();
+  ASSERT_TRUE(made) << to_string(made.error());
+  ASSERT_EQ(made->warnings.size(), 1U);
+  EXPECT_NE(made->warnings[0].find("nothing is known of systemd 257; read as 256"), std::string::npos);
+}
+
 // systemd 254 asks the kernel itself from 6.3 on: whether it does is a matter of the kernel that is here.
 TEST_F(Preparation, TakesNoKernelFromTheHostFacts) {
   write("x.service", "[Service]\nMemoryDenyWriteExecute=yes\n");
