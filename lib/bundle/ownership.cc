@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 12> kPlaces = {"/",         "/etc",      
                                                       "/run/user", "/usr",      "/var",  "/var/home", "/var/lib",
                                                       "/var/log",  "/var/cache"};
 // With everything below: the administrator's layers, the system's units, the distribution's files.
-constexpr std::array<std::string_view, 11> kTrees = {"/etc/seccompress",
+constexpr std::array<std::string_view, 12> kTrees = {"/etc/seccompress",
                                                      "/etc/systemd",
                                                      "/run/systemd/generator",
                                                      "/run/systemd/generator.early",
@@ -48,6 +48,7 @@ constexpr std::array<std::string_view, 11> kTrees = {"/etc/seccompress",
                                                      "/run/systemd/system.control",
                                                      "/run/systemd/transient",
                                                      "/usr/lib",
+                                                     "/usr/lib64",  // Fedora's libsystemd-shared-*.so
                                                      "/usr/share"};
 
 struct Namespace {

@@ -195,10 +195,11 @@ TEST(NumberMaps, HaveWhatTheirRangesHave) {
 }
 
 TEST(PlacesOfRoots, AreWholeNames) {
-  for (const char* path : {"/", "/etc", "/etc/seccompress", "/etc/seccompress/a/b", "/usr/lib/x", "/run/user"})
+  for (const char* path :
+       {"/", "/etc", "/etc/seccompress", "/etc/seccompress/a/b", "/usr/lib/x", "/usr/lib64/systemd/x", "/run/user"})
     EXPECT_TRUE(is_place_of_roots(path)) << path;
   for (const char* path : {"", "/tmp", "/etc/x", "/etc/seccompress2", "/usr/local", "/usr/local/x", "/home/x",
-                           "/run/user/1000", "/opt", "/var/tmp", "/usr/libexec", "etc", "/etc/"})
+                           "/run/user/1000", "/opt", "/var/tmp", "/usr/libexec", "/usr/lib32", "etc", "/etc/"})
     EXPECT_FALSE(is_place_of_roots(path)) << path;
 }
 
