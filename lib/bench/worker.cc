@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
 
 #include "install/self.h"
 
@@ -30,6 +31,8 @@ namespace {
 constexpr double kGrace = 20;    // seconds beyond what was asked for: the machine may be busy
 constexpr double kPatience = 4;  // a trial ends after this many times its length, however little it was allowed to run
 constexpr int kRoundsBetweenLooks = 128;
+constexpr int kChildrenATrial = 5;
+constexpr unsigned kNoSuchFlag = 1U << 31;  // refused before anything else (kernel/seccomp.c, seccomp_set_mode_filter)
 
 struct Request {
   Loop loop;
@@ -75,15 +78,17 @@ Rounds run_loop(const Request& request) {
   return repeat(request.seconds, five_calls);
 }
 
-// What a process does for the first time costs page faults, and they are not the filters' doing: no_new_privs and a
-// call that fails go before what is timed.
+// What a process does for the first time costs page faults, and they are not the filters' doing: on a virtual machine
+// whose page tables are shadowed the three that were left cost 250 microseconds, twice what the flat program does. So
+// before what is timed the code that installs runs once, to be refused, the clock is read, and the filters are.
 void warm_up(std::span<const program::VerifiedProgram> filters) {
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr, 0, 0);
+  if (!filters.empty()) static_cast<void>(install::install_on_self(filters[0], false, kNoSuchFlag));
   volatile std::uint32_t seen = 0;
   for (const program::VerifiedProgram& filter : filters)
     for (const program::Instruction& insn : filter.code()) seen = insn.k;
   static_cast<void>(seen);
+  static_cast<void>(now(CLOCK_THREAD_CPUTIME_ID));
 }
 
 Ready install_all(std::span<const program::VerifiedProgram> filters) {
@@ -180,7 +185,9 @@ Result<Rounds> Worker::run(Loop loop, double seconds) {
   return rounds;
 }
 
-Result<double> install_microseconds(std::span<const program::VerifiedProgram> filters) {
+namespace {
+
+Result<double> install_once(std::span<const program::VerifiedProgram> filters) {
   int channel[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) != 0) return errno_failure("socketpair");
   const UniqueFd ours(channel[0]), theirs(channel[1]);
@@ -198,6 +205,19 @@ Result<double> install_microseconds(std::span<const program::VerifiedProgram> fi
   if (!answered) return failure(Errc::refused, "the measuring process did not survive installing its filters");
   if (ready.error != 0) return failure({ready.error, std::generic_category()}, "a filter could not be installed");
   return ready.seconds * 1e6;
+}
+
+}  // namespace
+
+// The fastest of some children in a row, whatever is installed: the first finds the processor's caches as other
+// programs left them, which one filter notices and thirty-five hardly do.
+Result<double> install_microseconds(std::span<const program::VerifiedProgram> filters) {
+  double fastest = std::numeric_limits<double>::infinity();
+  for (int child = 0; child < kChildrenATrial; ++child) {
+    TRY_ASSIGN(const double one, install_once(filters));
+    fastest = std::min(fastest, one);
+  }
+  return fastest;
 }
 
 bool stay_on_one_cpu() {
