@@ -9,7 +9,7 @@
 namespace seccompress::abi {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kNone = SyscallNumbers::kNone;
 constexpr std::size_t kArchCount = 0
 #define ARCH(name, oci, docker, audit, token) +1
 #include "abi/arch.def"
@@ -67,11 +67,12 @@ const std::vector<NumberEntry>& by_number() {
 
 }  // namespace
 
-std::optional<std::uint32_t> syscall_number(Arch arch, std::string_view name) {
+SyscallNumbers syscall_numbers(std::string_view name) {
   const Row* row = find_row(name);
-  const std::uint32_t number = row == nullptr ? kNone : row->numbers[static_cast<std::size_t>(arch)];
-  return number == kNone ? std::nullopt : std::optional(number);
+  return row == nullptr ? SyscallNumbers() : SyscallNumbers(row->numbers);
 }
+
+std::optional<std::uint32_t> syscall_number(Arch arch, std::string_view name) { return syscall_numbers(name).on(arch); }
 
 bool is_syscall_name(std::string_view name) { return find_row(name) != nullptr; }
 

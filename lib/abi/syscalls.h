@@ -17,6 +17,22 @@ namespace seccompress::abi {
 // architecture. Numbers above INT_MAX do not occur.
 std::optional<std::uint32_t> syscall_number(Arch arch, std::string_view name);
 
+// The numbers of one name, for those who ask for several architectures.
+class SyscallNumbers {
+ public:
+  SyscallNumbers() = default;  // an unknown name's
+  explicit SyscallNumbers(const std::uint32_t* by_arch) : by_arch_(by_arch) {}
+  std::optional<std::uint32_t> on(Arch arch) const {
+    const std::uint32_t number = by_arch_ == nullptr ? kNone : by_arch_[static_cast<std::size_t>(arch)];
+    return number == kNone ? std::nullopt : std::optional(number);
+  }
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+ private:
+  const std::uint32_t* by_arch_ = nullptr;
+};
+SyscallNumbers syscall_numbers(std::string_view name);
+
 // Does any architecture know this name?
 bool is_syscall_name(std::string_view name);
 

@@ -96,7 +96,11 @@ class PolicyLowering {
       : policy_(policy),
         store_(store),
         default_(store.terminal(policy.default_verdict)),
-        bad_arch_(store.terminal(policy.bad_arch_verdict)) {}
+        bad_arch_(store.terminal(policy.bad_arch_verdict)) {
+    for (const policy::Rule& rule : policy.rules)
+      if (rule.verdict != policy.default_verdict)
+        for (const std::string& name : rule.names) names_.push_back(abi::syscall_numbers(name));
+  }
 
   Result<Node> run() {
     std::vector<std::uint32_t> audits;
@@ -169,18 +173,20 @@ class PolicyLowering {
   // Sorted by number, then by rule.
   Result<std::vector<Call>> calls_of(abi::Arch arch, Range numbers) {
     std::vector<Call> calls;
+    calls.reserve(names_.size());
     const bool multiplexes = abi::has_multiplexed_calls(arch);
+    auto name = names_.begin();
     for (std::size_t i = 0; i < policy_.rules.size(); ++i) {
       const policy::Rule& rule = policy_.rules[i];
       if (rule.verdict == policy_.default_verdict) continue;
       const auto order = static_cast<std::uint32_t>(i);
       for (const std::uint32_t number : rule.numbers)
         if (numbers.has(number)) calls.push_back({number, order, &rule, {}});
-      for (const std::string& name : rule.names) {
-        const auto number = abi::syscall_number(arch, name);
+      for (const std::string& text : rule.names) {
+        const auto number = (name++)->on(arch);
         if (number && numbers.has(*number)) calls.push_back({*number, order, &rule, {}});
         if (!multiplexes) continue;
-        if (const auto one = abi::multiplexed_call(arch, name)) calls.push_back({one->number, order, &rule, one->call});
+        if (const auto one = abi::multiplexed_call(arch, text)) calls.push_back({one->number, order, &rule, one->call});
       }
       if (calls.size() > kMaxCalls)
         return failure(Errc::budget, "the policy has more than " + std::to_string(kMaxCalls) +
@@ -283,7 +289,8 @@ class PolicyLowering {
   diagram::Store& store_;
   Node default_;
   Node bad_arch_;
-  bool low_words_ = false;  // the architecture being lowered has 32-bit arguments
+  std::vector<abi::SyscallNumbers> names_;  // of all rules that are not the default's, in their order
+  bool low_words_ = false;                  // the architecture being lowered has 32-bit arguments
 };
 
 }  // namespace

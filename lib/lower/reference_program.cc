@@ -14,8 +14,8 @@
 //     ret bad-arch
 // Jumps over blocks use JA's 32-bit offset when they do not fit 8 bits.
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <span>
 
 #include "abi/multiplex.h"
 #include "abi/syscalls.h"
@@ -141,23 +141,58 @@ Code rule_code(const std::vector<Condition>& conditions, abi::Verdict verdict) {
 }
 
 struct Candidate {
+  std::uint32_t number;
   const Rule* rule;
   std::optional<std::uint32_t> multiplexed;  // argument 0 then is this call's number, whatever the rule says of it
 };
-using Candidates = std::map<std::uint32_t, std::vector<Candidate>>;  // by number, in rule order
+using Candidates = std::vector<Candidate>;  // by number, then in rule order
 
-Candidates candidates_of(const Policy& policy, abi::Arch arch) {
+// The numbers that names stand for. A name is looked up once, not once for each architecture.
+class Names {
+ public:
+  explicit Names(const Policy& policy) {
+    for (const Rule& rule : policy.rules)
+      if (rule.verdict != policy.default_verdict)
+        for (const std::string& name : rule.names) named_.push_back({&rule, &name, abi::syscall_numbers(name)});
+  }
+
+  void append(Candidates& candidates, abi::Arch arch) const {
+    const bool multiplexes = abi::has_multiplexed_calls(arch);
+    for (const Named& one : named_) {
+      if (const auto number = one.numbers.on(arch)) candidates.push_back({*number, one.rule, std::nullopt});
+      if (!multiplexes) continue;
+      if (const auto through = abi::multiplexed_call(arch, *one.name))
+        candidates.push_back({through->number, one.rule, through->call});
+    }
+  }
+
+ private:
+  struct Named {
+    const Rule* rule;
+    const std::string* name;
+    abi::SyscallNumbers numbers;
+  };
+  std::vector<Named> named_;
+};
+
+// What rules say of numbers themselves.
+Candidates numbered_candidates(const Policy& policy) {
   Candidates candidates;
   for (const Rule& rule : policy.rules) {
     if (rule.verdict == policy.default_verdict) continue;
     CHECK(rule.all_of.size() <= 6);
-    for (const std::uint32_t number : rule.numbers) candidates[number].push_back({&rule, std::nullopt});
-    for (const std::string& name : rule.names) {
-      if (const auto number = abi::syscall_number(arch, name)) candidates[*number].push_back({&rule, std::nullopt});
-      if (const auto through = abi::multiplexed_call(arch, name))
-        candidates[through->number].push_back({&rule, through->call});
-    }
+    for (const std::uint32_t number : rule.numbers) candidates.push_back({number, &rule, std::nullopt});
   }
+  return candidates;
+}
+
+// Rules are members of one vector: their addresses are their order.
+Candidates candidates_of(const Policy& policy, const Names& names, abi::Arch arch) {
+  Candidates candidates = numbered_candidates(policy);
+  names.append(candidates, arch);
+  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return a.number != b.number ? a.number < b.number : a.rule < b.rule;
+  });
   return candidates;
 }
 
@@ -172,7 +207,7 @@ Code candidate_code(const Candidate& candidate, bool low_words) {
   return rule_code(conditions, candidate.rule->verdict);
 }
 
-Code number_code(std::vector<Candidate> candidates, abi::Verdict otherwise, bool low_words) {
+Code number_code(std::span<const Candidate> candidates, abi::Verdict otherwise, bool low_words) {
   for (const Candidate& candidate : candidates)
     if (!candidate.multiplexed && candidate.rule->all_of.empty()) return {give(candidate.rule->verdict)};
   std::vector<const Rule*> rules;
@@ -184,12 +219,15 @@ Code number_code(std::vector<Candidate> candidates, abi::Verdict otherwise, bool
 }
 
 // A holds nr. Ends every path.
-Code arch_code(const Policy& policy, abi::Arch arch) {
+Code arch_code(const Policy& policy, const Names& names, abi::Arch arch) {
   Code code;
-  Candidates all = candidates_of(policy, arch);
+  const Candidates all = candidates_of(policy, names, arch);
   const bool low_words = abi::is_32_bit(abi::facts(arch).audit);
-  for (auto& [number, candidates] : all)
-    append_if_equal(code, number, number_code(std::move(candidates), policy.default_verdict, low_words));
+  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    while (end < all.size() && all[end].number == all[begin].number) ++end;
+    append_if_equal(code, all[begin].number,
+                    number_code({all.data() + begin, end - begin}, policy.default_verdict, low_words));
+  }
   code.push_back(give(policy.default_verdict));
   return code;
 }
@@ -208,19 +246,18 @@ bool lists(const Policy& policy, abi::Arch arch) {
   return std::count(policy.architectures.begin(), policy.architectures.end(), arch) > 0;
 }
 
-// Rules for -1 itself, a call that a tracer cancelled.
+// Rules for -1 itself, a call that a tracer cancelled. No name has that number.
 Code cancelled_code(const Policy& policy) {
-  const Candidates all = candidates_of(policy, abi::Arch::x86_64);
-  const auto found = all.find(UINT32_MAX);
-  return found == all.end() ? Code{give(policy.default_verdict)}
-                            : number_code(found->second, policy.default_verdict, false);
+  Candidates all = numbered_candidates(policy);
+  std::erase_if(all, [](const Candidate& candidate) { return candidate.number != UINT32_MAX; });
+  return number_code(all, policy.default_verdict, false);
 }
 
 // x86_64 and x32 share an AUDIT word; nr tells them apart. -1 is either's.
-Code x86_64_code(const Policy& policy) {
+Code x86_64_code(const Policy& policy, const Names& names) {
   const Code refused{give(policy.bad_arch_verdict)};
-  const Code low = lists(policy, abi::Arch::x86_64) ? arch_code(policy, abi::Arch::x86_64) : refused;
-  const Code high = lists(policy, abi::Arch::x32) ? arch_code(policy, abi::Arch::x32) : refused;
+  const Code low = lists(policy, abi::Arch::x86_64) ? arch_code(policy, names, abi::Arch::x86_64) : refused;
+  const Code high = lists(policy, abi::Arch::x32) ? arch_code(policy, names, abi::Arch::x32) : refused;
   Code code;
   append_if_equal(code, UINT32_MAX, cancelled_code(policy));
   code.push_back(jump_if(BPF_JGE, abi::kX32Bit, 0, 1));
@@ -230,29 +267,30 @@ Code x86_64_code(const Policy& policy) {
   return code;
 }
 
-Code audit_code(const Policy& policy, std::uint32_t audit) {
+Code audit_code(const Policy& policy, const Names& names, std::uint32_t audit) {
   Code code{load(abi::kNr)};
   for (const Policy::EnosysAbove& limit : policy.enosys_above)
     if (abi::facts(limit.arch).audit == audit) append(code, enosys_code(limit));
   if (audit == abi::facts(abi::Arch::x86_64).audit) {
-    append(code, x86_64_code(policy));
+    append(code, x86_64_code(policy, names));
     return code;
   }
   for (const abi::Arch arch : policy.architectures)
-    if (abi::facts(arch).audit == audit) append(code, arch_code(policy, arch));
+    if (abi::facts(arch).audit == audit) append(code, arch_code(policy, names, arch));
   return code;
 }
 
 }  // namespace
 
 program::Code reference_program(const Policy& policy) {
+  const Names names(policy);
   Code code{load(abi::kArch)};
   std::vector<std::uint32_t> done;
   for (const abi::Arch arch : policy.architectures) {
     const std::uint32_t audit = abi::facts(arch).audit;
     if (std::count(done.begin(), done.end(), audit) > 0) continue;
     done.push_back(audit);
-    append_if_equal(code, audit, audit_code(policy, audit));
+    append_if_equal(code, audit, audit_code(policy, names, audit));
   }
   code.push_back(give(policy.bad_arch_verdict));
   return code;
