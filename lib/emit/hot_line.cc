@@ -20,7 +20,7 @@ HotLine::HotLine(Ranges ranges, double size_cost) : ranges_(std::move(ranges)), 
   for (std::size_t i = 0; i < n; ++i)
     if (ranges_[i].is_single()) singles_.push_back(static_cast<std::uint8_t>(i));
   std::ranges::stable_sort(singles_, std::greater<>(), [&](std::size_t i) { return ranges_[i].weight; });
-  best_.resize(n * (n + 1) / 2 * (kMaxHoles + 1));
+  best_.resize(n * (n + 1) / 2 * kEntries);
   for (std::size_t length = 1; length <= n; ++length)
     for (std::size_t i = 0; i + length <= n; ++i) solve(i, i + length - 1);
 }
@@ -76,17 +76,20 @@ HotLine::Best HotLine::solve(std::size_t i, std::size_t j, std::size_t h, const 
 void HotLine::try_splits(Best& best_move, std::size_t i, std::size_t j, std::size_t h, Places gone, double test) const {
   // Bounds above 2^31 are all in the upper part of the line.
   const auto narrow = static_cast<float>(test), wide = static_cast<float>(test + test - size_cost_);
-  std::size_t lower_holes = 0;
+  std::size_t lower = index(i, i), upper = index(i + 1, j) + h;  // the lower part's holes come off the upper one's
+  float cost = best_move.cost;
+  std::size_t split = j;
   for (std::size_t k = i; k < j; ++k) {
-    lower_holes += (gone >> k) & 1U;
-    const float cost = k + 1 < first_wide_ ? narrow : wide;
-    const float sum = cost + best(i, k)[lower_holes].cost + best(k + 1, j)[h - lower_holes].cost;
-    if (sum < best_move.cost) {
-      best_move.cost = sum;
-      best_move.move = Move::split;
-      best_move.split = static_cast<std::uint8_t>(k);
-    }
+    const std::size_t hole = (gone >> k) & 1U;
+    lower += hole, upper -= hole;
+    const float sum = (k + 1 < first_wide_ ? narrow : wide) + best_[lower].cost + best_[upper].cost;
+    if (sum < cost) cost = sum, split = k;
+    lower += (k + 1) * kEntries, upper += kEntries;
   }
+  if (split == j) return;
+  best_move.cost = cost;
+  best_move.move = Move::split;
+  best_move.split = static_cast<std::uint8_t>(split);
 }
 
 OpId HotLine::emit(CodeGraph& graph, std::size_t i, std::size_t j, std::size_t h) const {

@@ -42,9 +42,11 @@ class HotLine {
     }
   };
 
-  // By h. Parts are sorted by their end.
-  const Best* best(std::size_t i, std::size_t j) const { return &best_[(j * (j + 1) / 2 + i) * (kMaxHoles + 1)]; }
-  Best* best(std::size_t i, std::size_t j) { return &best_[(j * (j + 1) / 2 + i) * (kMaxHoles + 1)]; }
+  // By h. Parts are sorted by their end: (i + 1, j) is the next part, (i, j + 1) the one j + 1 further.
+  static constexpr std::size_t kEntries = kMaxHoles + 1;
+  static std::size_t index(std::size_t i, std::size_t j) { return (j * (j + 1) / 2 + i) * kEntries; }
+  const Best* best(std::size_t i, std::size_t j) const { return &best_[index(i, j)]; }
+  Best* best(std::size_t i, std::size_t j) { return &best_[index(i, j)]; }
   bool may_chain(std::size_t i, std::size_t j, std::size_t h, Places gone) const;
   Heavy heavy(std::size_t i, std::size_t j) const;
   double weight(std::size_t i, std::size_t j, Places gone) const;

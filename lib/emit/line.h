@@ -34,9 +34,13 @@ class Line {
   Best& at(std::size_t i, std::size_t j) { return best_[j * (j + 1) / 2 + i]; }
   const Best& at(std::size_t i, std::size_t j) const { return best_[j * (j + 1) / 2 + i]; }
   Part part(std::size_t i, std::size_t j) const { return {std::span(ranges_).subspan(i, j - i + 1), 0, weight(i, j)}; }
-  void solve(std::size_t i, std::size_t j, double size_cost);
+  void solve_ending_at(std::size_t j);
+  Best best_split(std::size_t i, std::size_t j, std::size_t first, const Best* ending_at_j) const;
+  void try_chain(std::size_t i, std::size_t j, Best& best) const;
 
   Ranges ranges_;
+  double size_cost_;
+  std::size_t first_wide_ = 0;  // from this range on, splits compare with a wide constant
   std::vector<Best> best_;
   std::vector<double> below_;  // weight of the ranges before
 };

@@ -4,6 +4,7 @@
 // Method: walks over the at most four levels of the word; exits_of keeps one summary per visited node.
 #include "emit/word_function.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <unordered_map>
@@ -112,28 +113,33 @@ class ExitWalk {
     }
     std::vector<ExitValues> sum;
     if (store_.level(node) > first_level_ + byte) {
-      for (unsigned value = 0; value < 256; ++value) add(sum, walk(node, byte + 1), byte, value);
+      add(sum, walk(node, byte + 1), byte, 0, 255);
       return sum;
     }
-    unsigned value = 0;
-    for (const diagram::Run& run : store_.runs(node))
-      for (; value <= run.last; ++value) add(sum, walk(run.node, byte + 1), byte, value);
+    unsigned first = 0;
+    for (const diagram::Run& run : store_.runs(node)) {
+      add(sum, walk(run.node, byte + 1), byte, first, run.last);
+      first = run.last + 1U;
+    }
     return sum;
   }
 
-  static void add(std::vector<ExitValues>& sum, const std::vector<ExitValues>& part, int byte, unsigned value) {
-    const std::uint32_t bits = value << static_cast<unsigned>(24 - 8 * byte);
+  // For all values of the byte from `first` to `last`: below the bits that those two have in common, any occurs.
+  static void add(std::vector<ExitValues>& sum, const std::vector<ExitValues>& part, int byte, unsigned first,
+                  unsigned last) {
+    const auto shift = static_cast<unsigned>(24 - 8 * byte);
+    const unsigned open = std::bit_ceil((first ^ last) + 1U) - 1U;
+    const std::uint32_t all = (first & ~open) << shift, any = (first | open) << shift;
+    const std::uint64_t values = last - first + 1U;
     for (const ExitValues& exit : part) {
-      ExitValues* known = nullptr;
-      for (ExitValues& candidate : sum)
-        if (candidate.exit == exit.exit) known = &candidate;
-      if (known == nullptr) {
-        sum.push_back({exit.exit, exit.all_ones | bits, exit.any_ones | bits, exit.count});
+      const auto known = std::ranges::find(sum, exit.exit, &ExitValues::exit);
+      if (known == sum.end()) {
+        sum.push_back({exit.exit, exit.all_ones | all, exit.any_ones | any, values * exit.count});
         continue;
       }
-      known->all_ones &= exit.all_ones | bits;
-      known->any_ones |= exit.any_ones | bits;
-      known->count += exit.count;
+      known->all_ones &= exit.all_ones | all;
+      known->any_ones |= exit.any_ones | any;
+      known->count += values * exit.count;
     }
   }
 
