@@ -178,7 +178,19 @@ Edge Bdd::build(WordId word, std::uint32_t mask, Relation relation, std::uint32_
   return edge;
 }
 
-Edge Bdd::member(WordId word, std::span<const Interval> set) { return member_part(word, 32, 0, set); }
+// What one test tells is a test: those are remembered.
+Edge Bdd::member(WordId word, std::span<const Interval> set) {
+  constexpr std::uint32_t kLast = 0xffffffffU;
+  if (set.size() == 1) {
+    const auto [first, last] = set.front();
+    if (first == last) return compare(word, kLast, Relation::equal, first);
+    if (last == kLast) return compare(word, kLast, Relation::greater_equal, first);
+    if (first == 0) return negate(compare(word, kLast, Relation::greater, last));
+  }
+  if (set.size() == 2 && set[0].first == 0 && set[1].last == kLast && set[1].first - set[0].last == 2)
+    return negate(compare(word, kLast, Relation::equal, set[0].last + 1));
+  return member_part(word, 32, 0, set);
+}
 
 // Of the 2^bits values from `first` on. `set` begins at the first interval that ends there or later.
 Edge Bdd::member_part(WordId word, unsigned bits, std::uint32_t first, std::span<const Interval> set) {
