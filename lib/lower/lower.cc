@@ -196,9 +196,15 @@ class PolicyLowering {
     return calls;
   }
 
+  // Most numbers have the verdict of the number before.
+  Node terminal(abi::Verdict verdict) {
+    if (!last_terminal_ || last_terminal_->first != verdict) last_terminal_ = {verdict, store_.terminal(verdict)};
+    return last_terminal_->second;
+  }
+
   Node lower_calls(std::span<const Call> calls) {
     for (const Call& call : calls)
-      if (call.unconditional()) return store_.terminal(call.rule->verdict);
+      if (call.unconditional()) return terminal(call.rule->verdict);
     std::vector<Call> loosest_first(calls.begin(), calls.end());
     if (have_other_verdicts(calls)) sort_loosest_first(loosest_first);
     Node node = default_;
@@ -290,7 +296,8 @@ class PolicyLowering {
   Node default_;
   Node bad_arch_;
   std::vector<abi::SyscallNumbers> names_;  // of all rules that are not the default's, in their order
-  bool low_words_ = false;                  // the architecture being lowered has 32-bit arguments
+  std::optional<std::pair<abi::Verdict, Node>> last_terminal_;
+  bool low_words_ = false;  // the architecture being lowered has 32-bit arguments
 };
 
 }  // namespace

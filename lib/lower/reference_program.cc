@@ -207,9 +207,15 @@ Code candidate_code(const Candidate& candidate, bool low_words) {
   return rule_code(conditions, candidate.rule->verdict);
 }
 
-Code number_code(std::span<const Candidate> candidates, abi::Verdict otherwise, bool low_words) {
+// The first rule that asks nothing of the arguments decides alone.
+std::optional<abi::Verdict> plain_verdict(std::span<const Candidate> candidates) {
   for (const Candidate& candidate : candidates)
-    if (!candidate.multiplexed && candidate.rule->all_of.empty()) return {give(candidate.rule->verdict)};
+    if (!candidate.multiplexed && candidate.rule->all_of.empty()) return candidate.rule->verdict;
+  return std::nullopt;
+}
+
+Code number_code(std::span<const Candidate> candidates, abi::Verdict otherwise, bool low_words) {
+  if (const auto plain = plain_verdict(candidates)) return {give(*plain)};
   std::vector<const Rule*> rules;
   for (const Candidate& candidate : candidates) rules.push_back(candidate.rule);
   Code code;
@@ -225,8 +231,13 @@ Code arch_code(const Policy& policy, const Names& names, abi::Arch arch) {
   const bool low_words = abi::is_32_bit(abi::facts(arch).audit);
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && all[end].number == all[begin].number) ++end;
-    append_if_equal(code, all[begin].number,
-                    number_code({all.data() + begin, end - begin}, policy.default_verdict, low_words));
+    const std::span<const Candidate> of_number(all.data() + begin, end - begin);
+    if (const auto plain = plain_verdict(of_number)) {  // most numbers: no vector for one instruction
+      code.push_back(jump_if(BPF_JEQ, all[begin].number, 0, 1));
+      code.push_back(give(*plain));
+    } else {
+      append_if_equal(code, all[begin].number, number_code(of_number, policy.default_verdict, low_words));
+    }
   }
   code.push_back(give(policy.default_verdict));
   return code;

@@ -52,7 +52,9 @@ struct Fault {
   std::string hint;
 };
 
-constexpr std::string_view kBetweenTokens = " \t\r\n,:";
+constexpr bool is_between_tokens(char c) {
+  return c == ' ' || c == '\n' || c == ',' || c == ':' || c == '\t' || c == '\r';
+}
 constexpr std::string_view kNumberBytes = "0123456789+-.eE";
 
 std::string escape_pointer_token(std::string_view key) {
@@ -130,8 +132,8 @@ class TreeBuilder {
 
  private:
   std::uint32_t begin_token() {
-    const std::size_t start = text_.find_first_not_of(kBetweenTokens, token_end_);
-    token_start_ = start == std::string_view::npos ? text_.size() : start;
+    token_start_ = token_end_;
+    while (token_start_ < text_.size() && is_between_tokens(text_[token_start_])) ++token_start_;
     return static_cast<std::uint32_t>(token_start_);
   }
   void end_token() { token_end_ = static_cast<std::size_t>(*reached_ - text_.data()); }

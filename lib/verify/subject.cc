@@ -59,15 +59,6 @@ void cut_after(std::vector<std::uint32_t>& cuts, std::uint32_t value) {
 
 }  // namespace
 
-Relation relation_of(std::uint16_t code) {
-  switch (BPF_OP(code)) {
-    case BPF_JEQ: return Relation::equal;
-    case BPF_JGT: return Relation::greater;
-    case BPF_JGE: return Relation::greater_equal;
-    default: return Relation::any_bit;
-  }
-}
-
 std::optional<std::string> Subject::fault(program::CodeView code) {
   if (code.empty()) return "no instructions";
   if (code.size() > kMaxSubject) return fmt::format("{} instructions", code.size());

@@ -56,6 +56,13 @@ class Subject {
   bool computes_ = false;
 };
 
-Relation relation_of(std::uint16_t code);
+inline Relation relation_of(std::uint16_t code) {
+  switch (BPF_OP(code)) {
+    case BPF_JEQ: return Relation::equal;
+    case BPF_JGT: return Relation::greater;
+    case BPF_JGE: return Relation::greater_equal;
+    default: return Relation::any_bit;
+  }
+}
 
 }  // namespace seccompress::verify
