@@ -57,9 +57,9 @@ bool is_decoration(const std::vector<std::string_view>& fields) {
 }
 
 // Rows of a table; what is wrong goes to the diagnostics, if there are any to go to.
-std::vector<std::pair<std::string, double>> read_rows(std::string_view text, const std::string& file,
-                                                      Diagnostics* diagnostics) {
-  std::vector<std::pair<std::string, double>> rows;
+std::vector<std::pair<abi::SyscallNumbers, double>> read_rows(std::string_view text, const std::string& file,
+                                                              Diagnostics* diagnostics) {
+  std::vector<std::pair<abi::SyscallNumbers, double>> rows;
   for (int line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::vector<std::string_view> fields = split_fields(text.substr(0, end));
@@ -67,7 +67,7 @@ std::vector<std::pair<std::string, double>> read_rows(std::string_view text, con
     if (is_decoration(fields)) continue;
     const auto parsed = row(fields);
     if (parsed) {
-      rows.emplace_back(parsed->first, parsed->second);
+      rows.emplace_back(abi::syscall_numbers(parsed->first), parsed->second);
     } else if (diagnostics != nullptr) {
       diagnostics->error("weights-row", {file, line, 0, {}}, "not a row NAME WEIGHT nor one of strace -c");
     }
@@ -105,8 +105,8 @@ NumberWeights Weights::numbers(std::uint32_t audit_arch) const {
   for (const abi::ArchFacts& arch : abi::all_arches()) {
     if (arch.audit != audit_arch) continue;
     const double share = arch.arch == abi::Arch::x32 ? kX32Share : 1.0;
-    for (const auto& [name, weight] : *rows_)
-      if (const auto nr = abi::syscall_number(arch.arch, name)) by_number.emplace_back(*nr, weight * share);
+    for (const auto& [numbers, weight] : *rows_)
+      if (const auto nr = numbers.on(arch.arch)) by_number.emplace_back(*nr, weight * share);
   }
   if (by_number.empty()) return {};
   std::ranges::sort(by_number);

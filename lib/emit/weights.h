@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "abi/arch.h"
+#include "abi/syscalls.h"
 #include "support/diagnostic.h"
 #include "support/result.h"
 
@@ -41,8 +41,8 @@ class Weights {
   NumberWeights numbers(std::uint32_t audit_arch) const;
 
  private:
-  using Rows = std::vector<std::pair<std::string, double>>;      // call name, weight
-  std::shared_ptr<const Rows> rows_ = std::make_shared<Rows>();  // options are copied, tables are not
+  using Rows = std::vector<std::pair<abi::SyscallNumbers, double>>;  // of a call, its weight
+  std::shared_ptr<const Rows> rows_ = std::make_shared<Rows>();      // options are copied, tables are not
 };
 
 }  // namespace seccompress::emit

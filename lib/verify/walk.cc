@@ -101,6 +101,19 @@ void Walker::deliver(std::uint32_t pc, Held held, std::uint32_t set) {
   reached_[pc / 64] |= 1ULL << pc % 64;
 }
 
+// Lists of tests of nr that lead to a RET each are most of a policy: no set is made for one cell.
+void Walker::finish_cell(abi::Verdict verdict, bool emulated, std::uint32_t cell) {
+  const std::uint64_t bit = 1ULL << cell % 64;
+  for (const Outcomes::Constant& entry : outcomes_.constants) {
+    if (entry.verdict != verdict || entry.emulated != emulated) continue;
+    words_[entry.set + cell / 64] |= bit;
+    return;
+  }
+  const std::uint32_t set = allocate();
+  words_[set + cell / 64] = bit;
+  outcomes_.constants.push_back({verdict, emulated, set});
+}
+
 void Walker::finish(abi::Verdict verdict, bool emulated, std::uint32_t set) {
   for (const Outcomes::Constant& entry : outcomes_.constants) {
     if (entry.verdict != verdict || entry.emulated != emulated) continue;
@@ -161,10 +174,14 @@ void Walker::jump_on_nr(std::uint32_t pc, Held held, std::uint32_t set) {
   std::uint32_t yes = 0;
   if (relation_of(insn.code) == Relation::equal) {
     CHECK(cells_.first(cell) == cells_.last(cell));
-    yes = allocate();
     const std::uint64_t bit = words_[set + cell / 64] & 1ULL << cell % 64;
-    words_[yes + cell / 64] = bit;
     words_[set + cell / 64] ^= bit;
+    if (const Instruction& next = subject_->at(pc + 1 + insn.jt); next.code == (BPF_RET | BPF_K)) {
+      if (bit != 0) finish_cell(next.k, held.emulated, cell);
+      return deliver(pc + 1 + insn.jf, held, set);
+    }
+    yes = allocate();
+    words_[yes + cell / 64] = bit;
   } else {
     const bool includes = relation_of(insn.code) == Relation::greater_equal;
     CHECK(includes ? cells_.first(cell) == insn.k : cells_.last(cell) == insn.k);

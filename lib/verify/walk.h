@@ -80,6 +80,7 @@ class Walker {
   void jump_on_nr(std::uint32_t pc, Held held, std::uint32_t set);
   void split_by_cell(std::uint32_t pc, Held held, std::uint32_t set);
   void finish(abi::Verdict verdict, bool emulated, std::uint32_t set);
+  void finish_cell(abi::Verdict verdict, bool emulated, std::uint32_t cell);
   void stop(std::uint32_t pc, Held held, std::uint32_t set) { outcomes_.residues.push_back({pc, held, set}); }
 
   const NrCells& cells_;
