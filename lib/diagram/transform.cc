@@ -22,9 +22,11 @@ class Rewrite {
     const std::vector<Run> before(store_.runs(node).begin(), store_.runs(node).end());
     const std::uint8_t level = store_.level(node);
     std::vector<Run> after;
+    Node old_child = 0, child = 0;
     for (unsigned value = 0, run = 0; value < 256; ++value) {
       while (before[run].last < value) ++run;
-      const Node child = apply(level < first_ ? before[run].node : child_for(before, level - first_, value));
+      const Node next = level < first_ ? before[run].node : child_for(before, level - first_, value);
+      if (value == 0 || next != old_child) old_child = next, child = apply(next);
       if (!after.empty() && after.back().node == child)
         after.back().last = static_cast<std::uint8_t>(value);
       else

@@ -238,11 +238,12 @@ class Compiler {
     if (store_.is_terminal(a) || store_.is_terminal(b) || store_.level(a) / 4 != store_.level(b) / 4) return 0;
     const abi::Word word = diagram::word_at(store_.level(a) / 4);
     std::uint32_t bits = support_of(store_, a, word) | support_of(store_, b, word);
+    if (bits == kWholeWord) return 0;
     const Node common = store_.cofactor(a, word, bits, 0);
+    if (store_.cofactor(b, word, bits, 0) != common) return 0;
     const auto agree = [&](std::uint32_t clear) {
       return store_.cofactor(a, word, clear, 0) == common && store_.cofactor(b, word, clear, 0) == common;
     };
-    if (bits == kWholeWord || !agree(bits)) return 0;
     for (std::uint32_t bit = 1; bit != 0; bit <<= 1U)
       if ((bits & bit) != 0 && agree(bits & ~bit)) bits &= ~bit;
     return bits;
