@@ -26,7 +26,8 @@ std::string reason(const explain::Opinion& opinion) {
   if (!opinion.decision) return {};
   const policy::Rule* rule = opinion.decision->rule;
   if (rule == nullptr) return " its default action,";
-  return " the rule at line " + std::to_string(rule->where.line) + " (" + rule->where.pointer + "),";
+  const std::string pointer = rule->where.pointer.empty() ? "" : " (" + rule->where.pointer + ")";  // JSON has one
+  return " the rule at line " + std::to_string(rule->where.line) + pointer + ",";
 }
 
 struct Refusal {
