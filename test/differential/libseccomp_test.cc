@@ -8,13 +8,15 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <set>
+#include <sstream>
 
 #include "abi/multiplex.h"
 #include "abi/syscalls.h"
 #include "policy/evaluate.h"
 #include "policy/print.h"
 #include "read/reader.h"
+#include "support/file.h"
 #include "support/libseccomp_build.h"
 #include "support/paths.h"
 #include "support/policy_inputs.h"
@@ -167,6 +169,25 @@ TEST(Libseccomp, ACompilerThatNeverReturnsIsKilled) {
   EXPECT_FALSE(ours.disagreement) << *ours.disagreement;
 }
 
+// A line of libseccomp_refused.tsv.
+std::string no_filter(const std::string& path, LibseccompFailure failure, const Diagnostics& diagnostics) {
+  if (failure == LibseccompFailure::hung) return path + "\thung\t";
+  std::string why;
+  for (const Diagnostic& one : diagnostics.all())
+    if (one.what.starts_with("libseccomp refuses")) why = one.code;
+  return path + "\trefused\t" + why;
+}
+
+// Those of libseccomp_refused.tsv of one kind.
+std::set<std::string> expected_without_filter(const std::string& kind) {
+  std::istringstream file(
+      read_file(std::string(kTestData) + "/differential/libseccomp_refused.tsv", 1U << 20U).value());
+  std::set<std::string> expected;
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(kind + '/')) expected.insert(line);
+  return expected;
+}
+
 // Every readable profile of the corpus: equal outside of the risky numbers.
 class CorpusBesideLibseccomp : public ::testing::TestWithParam<const char*> {};
 
@@ -175,7 +196,8 @@ TEST_P(CorpusBesideLibseccomp, IsTheSameWhereLibseccompIsRight) {
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no corpus";
   Random random(seed_or(13));
   Comparison sum;
-  std::size_t profiles = 0, refused = 0;
+  std::size_t profiles = 0;
+  std::set<std::string> without_filter;
   const read::Options options{.arch = abi::Arch::x86_64, .caps = read::docker_default_caps(), .kernel = {6, 1}};
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;
@@ -185,7 +207,8 @@ TEST_P(CorpusBesideLibseccomp, IsTheSameWhereLibseccompIsRight) {
     const auto& policy = std::get<policy::Policy>(layer->content);
     const auto theirs = build_with_libseccomp(policy);
     if (!theirs) {
-      ++refused;
+      const std::string path = std::filesystem::relative(entry.path(), kCorpus);
+      without_filter.insert(no_filter(path, theirs.error(), diagnostics));
       continue;
     }
     ++profiles;
@@ -194,9 +217,9 @@ TEST_P(CorpusBesideLibseccomp, IsTheSameWhereLibseccompIsRight) {
     EXPECT_TRUE(one.differences.empty()) << entry.path() << ": " << one.differences.size() << ", "
                                          << one.differences[0];
   }
-  std::printf(
-      "%zu profiles, %zu calls; %zu calls of risky numbers, %zu of them differ; libseccomp refused or hung on %zu\n",
-      profiles, sum.calls, sum.risky_calls, sum.risky_differences, refused);
+  std::printf("%zu profiles, %zu calls; %zu calls of risky numbers, %zu of them differ; %zu without a filter\n",
+              profiles, sum.calls, sum.risky_calls, sum.risky_differences, without_filter.size());
+  EXPECT_EQ(without_filter, expected_without_filter(GetParam()));
   EXPECT_GT(profiles, 40U);
 }
 
