@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 import containers
+import freezer
 import hook_test
 from containers import (ALLOW, ALLOW_LIST, DEADLINE, KILL_PROCESS, NATIVE, PROFILE, USER_NOTIF, bpf, errno_verdict, expect, rule,
                         wait_for)
@@ -588,17 +589,12 @@ def stop_the_hook_at(nnp, step, world):
 
 @each(STEPS)
 def freeze_the_hook_at(step, world):
-    freezer = hook_test.Freezer(world)
-    if freezer.path is None:
-        return "no cgroup freezer here"
-    start, stopped = start_paused(True, step, world)
-    freezer.freeze(stopped)
-    os.kill(stopped, signal.SIGCONT)
-    expect(start.printed_nothing(), "the container runs while the hook is frozen")
-    freezer.thaw()
-    expect_merged(start.finish())
-    freezer.remove()
-    return None
+    with freezer.Freezer(world) as ice:
+        start, stopped = start_paused(True, step, world)
+        ice.hold(stopped)
+        expect(start.printed_nothing(), "the container runs while the hook is frozen")
+        ice.release()
+        expect_merged(start.finish())
 
 
 @each(STEPS)

@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 import containers
+import freezer
 from containers import (ALLOW, ALLOW_LIST, DEADLINE, KILL_PROCESS, PROFILE, USER_NOTIF, bpf, errno_verdict, expect, filter_count,
                         process_state, processes_named, rule, wait_for)
 
@@ -749,49 +750,27 @@ def without_a_profile_stop_the_tracer_at(runtime, nnp, step, world):
     expect_merged(start.finish(), {"umask": 97, "uname": 0})
 
 
-class Freezer:
-    """One cgroup that can be frozen: v1's freezer, or v2's cgroup.freeze."""
-
-    def __init__(self, world):
-        self.path = None
-        for base, state, frozen, thawed in (("/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED"),
-                                            ("/sys/fs/cgroup", "cgroup.freeze", "1", "0")):
-            path = containers.pathlib.Path(base) / world.root.name
-            with contextlib.suppress(OSError):
-                path.mkdir()
-                if (path / state).exists():
-                    self.path, self.state, self.frozen, self.thawed = path, path / state, frozen, thawed
-                    return
-                path.rmdir()
-
-    def freeze(self, pid):
-        (self.path / "cgroup.procs").write_text(str(pid))
-        self.state.write_text(self.frozen)
-        if self.frozen == "FROZEN":
-            wait_for(lambda: self.state.read_text().strip() == "FROZEN", "the freezing")
-
-    def thaw(self):
-        self.state.write_text(self.thawed)
-
-    def remove(self):
-        wait_for(lambda: not (self.path / "cgroup.procs").read_text().strip(), "the empty freezer")
-        self.path.rmdir()
+def freeze_at(runtime, nnp, step, kind, world):
+    with freezer.Freezer(world, kind) as ice:
+        if not ice.kind:
+            return f"this kernel has no {kind}"
+        start, tracer = start_paused(runtime, nnp, step, world)
+        ice.hold(tracer)
+        if step != "detached":
+            expect(start.printed_nothing(), "the container runs while its tracer is frozen")
+        ice.release()
+        expect_merged(start.finish())
+    return None
 
 
 @each(RUNTIMES, (False, True), STEPS)
 def freeze_the_tracer_at(runtime, nnp, step, world):
-    freezer = Freezer(world)
-    if freezer.path is None:
-        return "no cgroup freezer here"
-    start, tracer = start_paused(runtime, nnp, step, world)
-    freezer.freeze(tracer)
-    os.kill(tracer, signal.SIGCONT)
-    if step != "detached":
-        expect(start.printed_nothing(), "the container runs while its tracer is frozen")
-    freezer.thaw()
-    expect_merged(start.finish())
-    freezer.remove()
-    return None
+    return freeze_at(runtime, nnp, step, None, world)
+
+
+@each(RUNTIMES, freezer.KINDS)
+def freeze_the_tracer_by(runtime, kind, world):
+    return freeze_at(runtime, False, "swapped", kind, world)
 
 
 @each(RUNTIMES, ("armed", "entry", "swapped", "installed"))
@@ -814,6 +793,8 @@ def main():
     containers.skip_unless_possible()
     containers.enter_private_mounts()
     with containers.World(arguments) as world:
+        with freezer.Freezer(world) as ice:
+            print("processes are frozen by", ice.kind)
         return containers.run_cases(CASES, world, arguments.only)
 
 
