@@ -47,10 +47,13 @@ Result<std::vector<program::Code>> emit_parts(diagram::Store& store, diagram::No
   for (std::size_t i = 0; i <= places.size(); ++i) {
     const auto from = i > 0 ? std::optional(places[i - 1]) : std::nullopt;
     const auto to = i < places.size() ? std::optional(places[i]) : std::nullopt;
+    const diagram::Store::Mark mark = store.mark();
     const diagram::Node part = diagram::slice(store, node, from, to, allow);
     TRY(store.status());
-    TRY_ASSIGN(program::Code code, emit::emit(store, part, options));
-    codes.push_back(std::move(code));
+    Result<program::Code> code = emit::emit(store, part, options);
+    store.forget_since(mark);
+    if (!code) return tl::unexpected(code.error());
+    codes.push_back(std::move(*code));
   }
   return codes;
 }

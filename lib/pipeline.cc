@@ -81,7 +81,10 @@ Result<Candidate> make_candidate(Stack& stack, std::span<const diagram::Node> no
   }
   {
     const CpuTimer timer(stack.timings.emit);
-    TRY_ASSIGN(code, emit::emit(*stack.store, merged, options.emit));
+    const diagram::Store::Mark mark = stack.store->mark();
+    auto emitted = emit::emit(*stack.store, merged, options.emit);
+    stack.store->forget_since(mark);
+    TRY_ASSIGN(code, std::move(emitted));
   }
   const CpuTimer timer(stack.timings.verify);
   return Candidate{merged, verify::prove(code, stack.programs(), options.verify)};

@@ -9,6 +9,8 @@
 // bounds that time.
 #include "diagram/store.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 
@@ -20,6 +22,7 @@ namespace {
 
 constexpr std::size_t kInitialTable = 1U << 12;
 constexpr std::size_t kMaxMemo = 1U << 19;
+constexpr std::size_t kMuch = 1U << 16;  // runs: half a MiB, and as much in tables
 
 // Memo kinds: stack and if_then_else share one table.
 constexpr std::uint32_t kStackKey = 0xffffffffU;  // in place of the third operand
@@ -168,14 +171,34 @@ Node Store::lookup(std::uint8_t level, std::span<const Run> runs) {
 }
 
 void Store::grow_table() {
-  table_.assign(table_.size() * 4, 0);
+  make_table(table_.size() * 4);
+  if (memo_.size() < kMaxMemo) memo_.assign(std::min(kMaxMemo, table_.size()), {});
+}
+
+void Store::make_table(std::size_t size) {
+  table_.assign(size, 0);
   for (Node node = 0; node < nodes_.size(); ++node) {
     if (is_terminal(node)) continue;
     std::size_t slot = nodes_[node].hash & (table_.size() - 1);
     while (table_[slot] != 0) slot = (slot + 1) & (table_.size() - 1);
     table_[slot] = node + 1;
   }
-  if (memo_.size() < kMaxMemo) memo_.assign(std::min(kMaxMemo, table_.size()), {});
+}
+
+void Store::forget_since(Mark mark) {
+  if (runs_.size() - mark.runs < kMuch) return;
+  nodes_.resize(mark.nodes);
+  nodes_.shrink_to_fit();
+  runs_.resize(mark.runs);
+  runs_.shrink_to_fit();
+  std::erase_if(terminals_, [&](const auto& entry) { return entry.second >= mark.nodes; });
+  std::erase_if(code_terminals_, [&](const auto& entry) { return entry.second >= mark.nodes; });
+  std::size_t size = kInitialTable;
+  while (nodes_.size() * 2 > size) size *= 4;
+  table_ = {}, memo_ = {};
+  make_table(size);
+  memo_.resize(std::min(kMaxMemo, size));
+  ::malloc_trim(0);  // the allocator would keep it, in pieces that fit no table
 }
 
 Store::Memo& Store::memo_slot(Node a, Node b, Node c) {

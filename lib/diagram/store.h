@@ -109,6 +109,14 @@ class Store {
   std::size_t node_count() const { return nodes_.size(); }
   std::size_t edge_count() const { return runs_.size(); }
 
+  // ---- Memory ------------------------------------------------------------------------------------------
+  // forget_since gives back what was made since the mark, when that is much; its nodes must not be used again.
+  struct Mark {
+    std::size_t nodes, runs;
+  };
+  Mark mark() const { return {nodes_.size(), runs_.size()}; }
+  void forget_since(Mark mark);
+
   // ---- For stages that walk nodes (emit) ---------------------------------------------------------------
   // Makes (or finds) the node of `level` with these runs; adjacent equal runs are joined.
   Node make(std::uint8_t level, std::span<const Run> runs);
@@ -147,6 +155,7 @@ class Store {
   opaque::Items items_of(Node node) const;
   Node lookup(std::uint8_t level, std::span<const Run> runs);
   void grow_table();
+  void make_table(std::size_t size);
   Memo& memo_slot(Node a, Node b, Node c);
   Node select_block(int rank, int byte, std::uint32_t base, std::span<const Piece> pieces, std::size_t& next);
   Node build_predicate(int rank, std::uint32_t mask, Compare compare, std::uint32_t value);

@@ -10,7 +10,6 @@
 namespace seccompress::verify {
 namespace {
 
-constexpr std::uint32_t kTerminal = 0xffffffffU;
 constexpr std::uint32_t kExclusive = 0x80000000U;  // marks f of a cached exclusive or
 constexpr std::uint32_t kInputLevels = 32 * abi::kWords;
 constexpr std::size_t kCacheSize = std::size_t{1} << 10;
@@ -37,22 +36,18 @@ constexpr bool ranks_invert() {
 }
 static_assert(ranks_invert());
 
-std::uint64_t hash_node(std::uint32_t level, Edge high, Edge low) {
-  return mix((std::uint64_t{high} << 32 | low) ^ std::uint64_t{level} * 0x9e3779b97f4a7c15U);
-}
-
 }  // namespace
 
 Bdd::Bdd(std::uint32_t node_limit, Budget& budget)
-    : node_limit_(std::min(node_limit, 1U << 28)), budget_(budget), unique_(2048), cache_(kCacheSize) {
-  nodes_.reserve(1024);
+    : node_limit_(std::min(node_limit, kMaxNodes)), budget_(budget), unique_(2048), cache_(kCacheSize) {
   reset(Order::word_by_word);
 }
 
 void Bdd::reset(Order order) {
   order_ = order;
   overflowed_ = false;
-  nodes_.assign(1, Node{kTerminal, kTrue, kTrue});
+  nodes_.clear();
+  nodes_.push_back(pack(kTerminal, kTrue, kTrue));
   unique_.clear();
   cache_.assign(cache_.size(), Cached{0, 0, 0});  // (kTrue, kTrue) is never looked up
   predicates_.clear();
@@ -70,20 +65,17 @@ Edge Bdd::make(std::uint32_t level, Edge high, Edge low) {
   const Edge sign = high & 1;
   high ^= sign;
   low ^= sign;
-  if (nodes_.size() >= node_limit_ || budget_.exhausted()) {
+  if (nodes_.size() >= node_limit_ || level >= kTerminal || budget_.exhausted()) {
     overflowed_ = true;
     return kFalse;
   }
   const auto next = static_cast<std::uint32_t>(nodes_.size());
+  const Node node = pack(level, high, low);
   const std::uint32_t found = unique_.find_or_file(
-      hash_node(level, high, low), next,
-      [&](std::uint32_t at) {
-        const Node& node = nodes_[at];
-        return node.level == level && node.high == high && node.low == low;
-      },
-      [&](std::uint32_t at) { return hash_node(nodes_[at].level, nodes_[at].high, nodes_[at].low); });
+      mix(node), next, [&](std::uint32_t at) { return nodes_[at] == node; },
+      [&](std::uint32_t at) { return mix(nodes_[at]); });
   if (found == next) {
-    nodes_.push_back({level, high, low});
+    nodes_.push_back(node);
     if (nodes_.size() == 4 * kCacheSize && cache_.size() < kLargeCacheSize)
       cache_.assign(kLargeCacheSize, Cached{0, 0, 0});
   }

@@ -6,8 +6,8 @@
 // suits comparisons with constants; or bit by bit across the words, which keeps relations between words
 // (a0 == a1) linear. A change of order forgets everything.
 //
-// Limits: a node limit and the proof's step budget. Beyond them every operation returns some edge and
-// overflowed() is true; the caller throws the result away.
+// Limits: a node limit (at most kMaxNodes) and the proof's step budget. Beyond them every operation returns some edge
+// and overflowed() is true; the caller throws the result away.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 
 #include "abi/word.h"
 #include "verify/budget.h"
+#include "verify/chunks.h"
 #include "verify/hash_index.h"
 #include "verify/intervals.h"
 
@@ -57,11 +58,13 @@ class Bdd {
   void satisfy(Edge f, abi::SeccompData& data) const;
 
  private:
-  struct Node {
-    std::uint32_t level;
-    Edge high;  // never negated
-    Edge low;
-  };
+  // A node in eight bytes: level, node of the high edge (never negated), low edge.
+  using Node = std::uint64_t;
+  static constexpr unsigned kEdgeBits = 21, kLevelShift = 2 * kEdgeBits - 1;
+  static constexpr std::uint32_t kMaxNodes = 1U << (kEdgeBits - 1), kTerminal = (1U << (64 - kLevelShift)) - 1;
+  static constexpr Node pack(std::uint32_t level, Edge high, Edge low) {
+    return Node{level} << kLevelShift | Node{high >> 1} << kEdgeBits | low;
+  }
   struct Cached {
     std::uint32_t f, g;
     Edge result;
@@ -69,9 +72,11 @@ class Bdd {
 
   std::uint32_t level_of(WordId word, unsigned bit) const;
   Edge make(std::uint32_t level, Edge high, Edge low);
-  std::uint32_t level(Edge edge) const { return nodes_[edge >> 1].level; }
-  Edge high(Edge edge) const { return nodes_[edge >> 1].high ^ (edge & 1); }
-  Edge low(Edge edge) const { return nodes_[edge >> 1].low ^ (edge & 1); }
+  std::uint32_t level(Edge edge) const { return static_cast<std::uint32_t>(nodes_[edge >> 1] >> kLevelShift); }
+  Edge high(Edge edge) const {
+    return (static_cast<Edge>(nodes_[edge >> 1] >> kEdgeBits & (kMaxNodes - 1)) << 1) ^ (edge & 1);
+  }
+  Edge low(Edge edge) const { return static_cast<Edge>(nodes_[edge >> 1] & (2 * kMaxNodes - 1)) ^ (edge & 1); }
   Cached& cached(std::uint32_t f, std::uint32_t g);
   Edge member_part(WordId word, unsigned bits, std::uint32_t first, std::span<const Interval> set);
   Edge build(WordId word, std::uint32_t mask, Relation relation, std::uint32_t value);
@@ -89,7 +94,7 @@ class Bdd {
   Budget& budget_;
   Order order_ = Order::word_by_word;
   bool overflowed_ = false;
-  std::vector<Node> nodes_;
+  Chunks<Node> nodes_;
   HashIndex unique_;
   std::vector<Cached> cache_;
   std::vector<Predicate> predicates_;

@@ -24,7 +24,7 @@ class HashIndex {
   // hash_of(number) gives the hash of a filed item (used when the table grows).
   template <class IsIt, class HashOf>
   std::uint32_t find_or_file(std::uint64_t hash, std::uint32_t next, IsIt is_it, HashOf hash_of) {
-    if (2 * (used_ + 1) > slots_.size()) grow(hash_of);
+    if (3 * (used_ + 1) > 2 * slots_.size()) grow(hash_of);
     for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
       if (slots_[at] == 0) {
         slots_[at] = next + 1;

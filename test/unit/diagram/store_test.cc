@@ -120,5 +120,39 @@ TEST(StoreLimits, ExhaustionIsReportedAndFailsClosed) {
   EXPECT_EQ(small.verdict(node), kKillProcess);
 }
 
+// Answers EPERM for `count` scattered values of nr, added one by one so that much is made on the way.
+Node scattered(Store& store, std::uint32_t count) {
+  Node node = store.terminal(kAllow);
+  for (std::uint32_t i = 1; i <= count; ++i)
+    node = store.test(kNr, ~0U, Compare::eq, i * 2'654'435'761U, store.terminal(kErrno | i), node);
+  return node;
+}
+
+TEST_F(StoreTest, WhatIsForgottenIsMadeAgainAndTheRestStays) {
+  const Node kept = store.test(4, ~0U, Compare::ge, 100, eperm, allow);
+  const Store::Mark mark = store.mark();
+  scattered(store, 300);
+  ASSERT_GT(store.edge_count(), mark.runs + (1U << 16));
+  store.forget_since(mark);
+  EXPECT_EQ(store.node_count(), mark.nodes);
+  EXPECT_EQ(store.edge_count(), mark.runs);
+  EXPECT_EQ(store.test(4, ~0U, Compare::ge, 100, eperm, allow), kept);
+  const Node again = scattered(store, 300);
+  for (std::uint32_t i : {1U, 150U, 300U}) {
+    const auto call = test::call(test::kX8664, i * 2'654'435'761U);
+    EXPECT_EQ(store.evaluate(again, call), kErrno | i);
+  }
+  EXPECT_EQ(scattered(store, 300), again);
+  EXPECT_TRUE(store.status());
+}
+
+TEST_F(StoreTest, LittleIsNotForgotten) {
+  const Store::Mark mark = store.mark();
+  const Node little = scattered(store, 3);
+  store.forget_since(mark);
+  EXPECT_EQ(scattered(store, 3), little);
+  EXPECT_GT(store.node_count(), mark.nodes);
+}
+
 }  // namespace
 }  // namespace seccompress::diagram

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace seccompress::verify {
 namespace {
 
@@ -78,6 +80,34 @@ TEST(Bdd, SaysWhenItOverflows) {
   hasty.conjunction(hasty.compare(abi::arg_low(0), kAll, Relation::greater, 0x55555555),
                     hasty.compare(abi::arg_low(1), kAll, Relation::greater, 0x33333333));
   EXPECT_TRUE(hasty.overflowed());
+}
+
+TEST(Bdd, FindsEachOfManyNodesAgain) {
+  Budget budget(100'000'000);
+  Bdd bdd(1U << 20, budget);
+  std::vector<Edge> edges;
+  const auto value = [](std::uint32_t i) { return i * 2'654'435'761U; };
+  for (std::uint32_t i = 0; i < 3000; ++i) edges.push_back(bdd.compare(0, kAll, Relation::equal, value(i)));
+  const std::size_t count = bdd.node_count();
+  EXPECT_GT(count, 50'000U);
+  for (std::uint32_t i = 0; i < 3000; ++i) {
+    const Interval only{value(i), value(i)};
+    ASSERT_EQ(bdd.member(0, {&only, 1}), edges[i]);
+    abi::SeccompData data{};
+    bdd.satisfy(edges[i], data);
+    ASSERT_EQ(abi::read_word(data, abi::Word{0}), value(i));
+  }
+  EXPECT_EQ(bdd.node_count(), count);
+}
+
+TEST(Bdd, HasWordsForAnyProofButNotWithoutEnd) {
+  Budget budget(1'000'000);
+  Bdd bdd(1U << 20, budget);
+  const Edge last = bdd.bit(kFreshWords + (1U << 18) - 18, 0);
+  EXPECT_FALSE(bdd.overflowed());
+  EXPECT_NE(last, bdd.bit(kFreshWords + (1U << 18) - 19, 0));
+  bdd.bit(kFreshWords + (1U << 18) - 17, 0);
+  EXPECT_TRUE(bdd.overflowed());
 }
 
 }  // namespace
