@@ -93,6 +93,11 @@ std::string reason(const std::vector<Group>& groups, std::size_t programs) {
 
 }  // namespace
 
+Result<std::vector<program::Code>> emit_programs(diagram::Store& store, diagram::Node node,
+                                                 const emit::Options& options) {
+  return emit_function(store, node, 1, options);
+}
+
 Result<ExactStack> flatten_to_stack(Stack& stack, const PipelineOptions& options) {
   const std::vector<Group> groups = groups_of(stack);
   std::size_t parts = 1;
@@ -103,9 +108,14 @@ Result<ExactStack> flatten_to_stack(Stack& stack, const PipelineOptions& options
       return tl::unexpected(flat.error());
     parts = 2;
   }
-  TRY_ASSIGN(const std::vector<program::Code> codes, emit_groups(stack, groups, parts, options.emit));
-  if (codes.size() > kMaxPrograms)
-    return failure(Errc::budget, fmt::format("needs {} programs: {}", codes.size(), reason(groups, codes.size())));
+  const auto emitted = emit_groups(stack, groups, parts, options.emit);
+  if (!emitted) return failure(emitted.error().code, emitted.error().what + "; " + longest_program(stack));
+  const std::vector<program::Code>& codes = *emitted;
+  if (codes.size() > kMaxPrograms) {
+    const std::string which = codes.size() > groups.size() ? "; " + longest_program(stack) : "";
+    return failure(Errc::budget,
+                   fmt::format("needs {} programs: {}{}", codes.size(), reason(groups, codes.size()), which));
+  }
   const CpuTimer timer(stack.timings.verify);
   verify::Outcome outcome = verify::prove_stack(codes, stack.programs(), options.verify);
   auto* proved = std::get_if<verify::VerifiedStack>(&outcome);

@@ -20,6 +20,10 @@ struct ExactStack {
 // Errors: as flatten(); Errc::budget when kMaxPrograms do not hold it.
 Result<ExactStack> flatten_to_stack(Stack& stack, const PipelineOptions& options);
 
+// As few programs as hold one function, oldest first; not proved.
+Result<std::vector<program::Code>> emit_programs(diagram::Store& store, diagram::Node node,
+                                                 const emit::Options& options);
+
 // Seven full programs convert to fewer instructions than a chain may have (MAX_INSNS_PER_PATH).
 inline constexpr std::size_t kMaxPrograms = 7;
 

@@ -47,17 +47,10 @@ Result<void> compile_policies(CompiledLayer& layer, std::vector<read::NamedPolic
   return {};
 }
 
-// Which layer to look at when a limit was reached: the one with the longest program.
-std::string longest_program(const Stack& stack) {
-  std::string name;
-  std::size_t most = 0;
-  for (const CompiledLayer& layer : stack.layers)
-    for (std::size_t i = 0; i < layer.filters.size(); ++i)
-      if (layer.filters[i].size() > most) {
-        most = layer.filters[i].size();
-        name = layer.filters.size() == 1 ? layer.name : layer.name + ", " + layer.filter_names[i];
-      }
-  return "the longest program is that of " + name + ", " + std::to_string(most) + " instructions";
+// A limit that all layers together reached.
+std::string limit_text(const Error& error, const Stack& stack) {
+  const bool limit = error.code == make_error_code(Errc::budget) && !stack.layers.empty();
+  return error.what + (limit ? "; " + longest_program(stack) : "");
 }
 
 std::string difference_text(const verify::Outcome& outcome, const Stack& stack) {
@@ -165,6 +158,18 @@ Result<void> decide(std::optional<abi::SeccompData>& witness, std::span<const pr
 }
 
 }  // namespace
+
+std::string longest_program(const Stack& stack) {
+  std::string name;
+  std::size_t most = 0;
+  for (const CompiledLayer& layer : stack.layers)
+    for (std::size_t i = 0; i < layer.filters.size(); ++i)
+      if (layer.filters[i].size() > most) {
+        most = layer.filters[i].size();
+        name = layer.filters.size() == 1 ? layer.name : layer.name + ", " + layer.filter_names[i];
+      }
+  return "the longest program is that of " + name + ", " + std::to_string(most) + " instructions";
+}
 
 std::vector<program::Code> Stack::programs() const {
   std::vector<program::Code> all;
@@ -286,7 +291,7 @@ Result<Flat> flatten(Stack& stack, const PipelineOptions& options) {
     Result<Candidate> as_code = make_candidate(stack, nodes, options);
     if (as_code) candidate = std::move(as_code);
   }
-  if (!candidate) return failure(candidate.error().code, candidate.error().what + carriers_text(stack));
+  if (!candidate) return failure(candidate.error().code, limit_text(candidate.error(), stack) + carriers_text(stack));
   auto* proved = std::get_if<program::VerifiedProgram>(&candidate->outcome);
   if (proved == nullptr)
     return failure(Errc::inexact, difference_text(candidate->outcome, stack) + carriers_text(stack));

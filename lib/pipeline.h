@@ -77,6 +77,9 @@ Result<merge::Contribution> contribution(Stack& stack, std::span<const StackPart
 // The first layers of the stack against the others: merge::compare, or verify where carried code leaves it open.
 Result<merge::Comparison> compare(Stack& stack, std::size_t left_layers, const PipelineOptions& options);
 
+// Which layer to look at when a limit was reached: "the longest program is that of oci:a.json, 5000 instructions".
+std::string longest_program(const Stack& stack);
+
 struct Flat {
   program::VerifiedProgram program;
   diagram::Node node;

@@ -12,7 +12,7 @@ namespace {
 void restrict(CLI::Option* option, const Takes& takes) {
   if (takes.required) option->required();
   if (!takes.one_of.empty()) option->check(CLI::IsMember(takes.one_of).description(""));
-  if (takes.commas) option->delimiter(',');
+  if (takes.commas) option->delimiter(',')->allow_extra_args(false);  // what follows may be a layer
   if (takes.show_default) option->capture_default_str();
   if (takes.most != 0) option->check(CLI::Range(takes.least, takes.most));
 }

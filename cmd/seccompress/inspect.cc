@@ -83,6 +83,12 @@ std::string share_text(const Share& share, const std::vector<std::string>& label
   return "with redundant ones: " + changes_text(share.kept, limit);
 }
 
+std::size_t instructions_of(const std::vector<program::Code>& codes) {
+  std::size_t sum = 0;
+  for (const program::Code& code : codes) sum += code.size();
+  return sum;
+}
+
 struct Labels {
   std::vector<std::string> layers, filters;
 };
@@ -110,11 +116,11 @@ void add_filter_rows(Table& table, const Inspection& found, const Labels& labels
     const Share& share = found.filter_shares[i];
     if (share.redundant && !options.all) {
       ++quiet;
-      quiet_instructions += found.before[i].size();
+      quiet_instructions += found.instructions[i];
       if (share.duplicate_of) ++duplicates;
       continue;
     }
-    table.add(size_row("  " + found.filters[i].name, 0, found.before[i].size(), found.filters[i].policy != nullptr,
+    table.add(size_row("  " + found.filters[i].name, 0, found.instructions[i], found.filters[i].policy != nullptr,
                        share_text(share, labels.filters, options.all ? SIZE_MAX - 1 : kNamesShown)));
   }
   if (quiet == 0) return;
@@ -133,7 +139,7 @@ std::string layers_part(const Stack& stack, const Inspection& found, const Inspe
     std::size_t instructions = 0;
     bool policy = false;
     for (std::size_t i = first; i < first + count; ++i) {
-      instructions += found.before[i].size();
+      instructions += found.instructions[i];
       policy = policy || found.filters[i].policy != nullptr;
     }
     table.add(size_row(labels.layers[l], count, instructions, policy,
@@ -141,12 +147,16 @@ std::string layers_part(const Stack& stack, const Inspection& found, const Inspe
     if (count > 1) add_filter_rows(table, found, labels, first, count, options);
     first += count;
   }
-  table.add(size_row("= one program", 1, found.after.size(), false, "proved equal to the layers"));
-  std::string text = table.text() + "(args): for some arguments only\n";
+  const std::size_t programs = found.after.size();
+  table.add(size_row(programs == 1 ? "= one program" : fmt::format("= {} programs", programs), programs,
+                     instructions_of(found.after), false, "proved equal to the layers"));
+  std::string text = table.text();
+  if (programs > 1) text += "Not one program: " + found.why_several + ".\n";
+  text += "(args): for some arguments only\n";
   if (found.has_code)
     text += "(computed): code that compares or computes decides; perhaps for some arguments only, perhaps for none\n";
   if (found.policies > 0)
-    text += "~ a policy becomes a filter only in its runtime; counted as the program that flatten makes of it alone\n";
+    text += "~ a policy becomes a filter only in its runtime; counted as what flatten makes of it alone\n";
   return text;
 }
 
@@ -159,14 +169,13 @@ std::string mean_text(double mean) { return fmt::format("{:.1f}", mean); }
 std::string cost_part(const Inspection& found) {
   Table table(true);
   table.add({"executed instructions", "now", "flat", ""});  // the heaviest calls that run the filters now
-  const std::vector<program::Code> after{found.after};
   std::size_t shown = 0;
   for (const explain::TypicalCall& call : found.calls) {
     const explain::CallCost now = explain::cost_of(found.before, call.data);
     if (now.cached || shown == kCallsShown) continue;
     ++shown;
-    table.add({"  " + call.name, cost_cell(now), cost_cell(explain::cost_of(after, call.data)),
-               abi::to_string(program::interpret(found.after, call.data))});
+    table.add({"  " + call.name, cost_cell(now), cost_cell(explain::cost_of(found.after, call.data)),
+               abi::to_string(program::interpret_stack(found.after, call.data))});
   }
   table.add({"mean of all calls by weight", mean_text(found.cost_before.with_cache),
              mean_text(found.cost_after.with_cache), "those in the cache cost 0"});
@@ -181,21 +190,16 @@ std::string cost_part(const Inspection& found) {
   return table.text() + note;
 }
 
-std::size_t instructions(const std::vector<program::Code>& codes) {
-  std::size_t sum = 0;
-  for (const program::Code& code : codes) sum += code.size();
-  return sum;
-}
-
 // For someone who reads nothing else.
 std::string summary(const Inspection& found, bool cache_model) {
   const double before = cache_model ? found.cost_before.with_cache : found.cost_before.without_cache;
   const double after = cache_model ? found.cost_after.with_cache : found.cost_after.without_cache;
   const std::size_t redundant = found.redundant_filters();
   std::string text =
-      fmt::format("{} ({}) can become one program of {} with the same verdict for every call",
-                  counted(found.filters.size(), "filter"), counted(instructions(found.before), "instruction"),
-                  counted(found.after.size(), "instruction"));
+      fmt::format("{} ({}) can become {} of {} with the same verdict for every call",
+                  counted(found.filters.size(), "filter"), counted(instructions_of(found.before), "instruction"),
+                  found.after.size() == 1 ? "one program" : counted(found.after.size(), "program"),
+                  counted(instructions_of(found.after), "instruction"));
   if (redundant > 0)
     text +=
         fmt::format("; {} of the filters {} no effect beside the others", redundant, redundant == 1 ? "has" : "have");
@@ -253,11 +257,11 @@ Json layers_json(const Stack& stack, const Inspection& found) {
     std::size_t size = 0;
     for (std::size_t k = 0; k < stack.layers[l].filters.size(); ++k, ++next) {
       Json filter{{"name", found.filters[next].name},
-                  {"instructions", found.before[next].size()},
+                  {"instructions", found.instructions[next]},
                   {"policy", found.filters[next].policy != nullptr}};
       filter.update(to_json(found.filter_shares[next], labels.filters));
       filters.push_back(std::move(filter));
-      size += found.before[next].size();
+      size += found.instructions[next];
     }
     Json layer{{"name", labels.layers[l]}, {"kind", stack.layers[l].kind}, {"instructions", size}};
     layer.update(to_json(found.layer_shares[l], labels.layers));
@@ -268,10 +272,10 @@ Json layers_json(const Stack& stack, const Inspection& found) {
 }
 
 Json calls_json(const Inspection& found) {
-  const std::vector<program::Code> after{found.after};
   Json calls = Json::array();
   for (const explain::TypicalCall& call : found.calls) {
-    const explain::CallCost was = explain::cost_of(found.before, call.data), is = explain::cost_of(after, call.data);
+    const explain::CallCost was = explain::cost_of(found.before, call.data),
+                            is = explain::cost_of(found.after, call.data);
     calls.push_back({{"name", call.name},
                      {"weight", std::round(call.weight * 1000) / 1000},
                      {"call", abi::call_text(call.data)},
@@ -290,8 +294,9 @@ Json to_json(const Session& session, const Stack& stack, const Inspection& found
   };
   return {{"summary", summary(found, session.options().emit.cache_model)},
           {"layers", layers_json(stack, found)},
-          {"before", side(found.before.size(), instructions(found.before), found.cost_before, found.cache_before)},
-          {"after", side(1, found.after.size(), found.cost_after, found.cache_after)},
+          {"before", side(found.before.size(), instructions_of(found.before), found.cost_before, found.cache_before)},
+          {"after", side(found.after.size(), instructions_of(found.after), found.cost_after, found.cache_after)},
+          {"why_several", found.why_several.empty() ? Json() : Json(found.why_several)},
           {"calls", calls_json(found)},
           {"diagnostics", session.diagnostics_json()},
           {"timings_us", cmd::to_json(stack.timings)},

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "exact_stack.h"
+
 namespace seccompress::cmd {
 namespace {
 
@@ -37,13 +39,33 @@ Result<std::vector<Share>> shares_of(Stack& stack, const std::vector<StackPart>&
 
 Result<void> add_costs(Inspection& found, Stack& stack, Node root, const PipelineOptions& options) {
   found.calls = explain::typical_calls(*stack.store, root, options.emit.weights, options.read.arch);
-  const std::vector<program::Code> after{found.after};
   found.cost_before = explain::mean_cost(found.before, found.calls);
-  found.cost_after = explain::mean_cost(after, found.calls);
+  found.cost_after = explain::mean_cost(found.after, found.calls);
   const program::CacheKernel kernel = program::cache_kernel(options.read.kernel.major, options.read.kernel.minor);
   if (options.read.arch != abi::Arch::x86_64 || kernel.numbers == 0) return {};
   found.cache_before = program::predict_cache(found.before, kernel);
-  found.cache_after = program::predict_cache(after, kernel);
+  found.cache_after = program::predict_cache(found.after, kernel);
+  return {};
+}
+
+Result<void> add_programs(Inspection& found, Stack& stack, const PipelineOptions& options) {
+  for (const explain::Filter& filter : found.filters) {
+    std::vector<program::Code> programs{program::Code(filter.code.begin(), filter.code.end())};
+    if (filter.policy != nullptr) {
+      ++found.policies;
+      auto alone = emit_programs(*stack.store, filter.node, options.emit);
+      if (!alone) return failure(alone.error().code, filter.name + ": " + alone.error().what);
+      programs = std::move(*alone);
+    }
+    found.instructions.push_back(0);
+    for (program::Code& code : programs) {
+      found.instructions.back() += code.size();
+      found.before.push_back(std::move(code));
+    }
+  }
+  TRY_ASSIGN(const ExactStack flat, flatten_to_stack(stack, options));
+  for (const program::VerifiedProgram& program : flat.programs) found.after.push_back(program.code());
+  found.why_several = flat.why;
   return {};
 }
 
@@ -57,18 +79,14 @@ std::size_t Inspection::redundant_filters() const {
 Result<Inspection> inspect_stack(Stack& stack, const PipelineOptions& options) {
   Inspection found;
   found.filters = filters_of(stack);
-  for (const explain::Filter& filter : found.filters) {
-    found.before.emplace_back(filter.code.begin(), filter.code.end());
-    if (filter.policy == nullptr) continue;
-    ++found.policies;
-    TRY_ASSIGN(found.before.back(), emit::emit(*stack.store, filter.node, options.emit));
-  }
-  TRY_ASSIGN(const Flat flat, flatten(stack, options));
-  found.after = flat.program.code();
-  found.has_code = stack.store->has_code(flat.node);
+  TRY(add_programs(found, stack, options));
+  std::vector<Node> nodes;
+  for (const CompiledLayer& layer : stack.layers) nodes.push_back(layer.node);
+  TRY_ASSIGN(const Node whole, merge::merge(*stack.store, nodes));
+  found.has_code = stack.store->has_code(whole);
   TRY_ASSIGN(found.layer_shares, shares_of(stack, parts_by_layer(stack), options));
   TRY_ASSIGN(found.filter_shares, shares_of(stack, parts_by_filter(stack), options));
-  TRY(add_costs(found, stack, flat.node, options));
+  TRY(add_costs(found, stack, whole, options));
   return found;
 }
 

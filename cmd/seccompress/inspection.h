@@ -24,10 +24,12 @@ struct Share {
 
 struct Inspection {
   std::vector<explain::Filter> filters;
-  std::vector<program::Code> before;  // what runs without flattening; a policy as our own program for it alone
-  std::size_t policies = 0;           // filters of which that is so
-  bool has_code = false;              // the program carries code that no diagram holds
-  program::Code after;
+  std::vector<program::Code> before;      // what runs without flattening; a policy as our own program for it alone
+  std::vector<std::size_t> instructions;  // of each filter; a policy that no program holds is several of `before`
+  std::size_t policies = 0;               // filters that are policies
+  bool has_code = false;                  // carries code that no diagram holds
+  std::vector<program::Code> after;       // one program, or as few as can be
+  std::string why_several;
   std::vector<Share> filter_shares, layer_shares;
   std::vector<explain::TypicalCall> calls;
   explain::MeanCost cost_before, cost_after;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "exact_stack.h"
 #include "host/ask_systemd.h"
 #include "host/host_facts.h"
 #include "lint/lint.h"
@@ -167,8 +168,12 @@ Result<std::vector<read::NamedFilter>> Session::programs_of(read::Layer layer) c
     Stack stack = make_stack(options_);
     Diagnostics diagnostics;
     TRY(add_layer(stack, read::Layer{layer.spec, std::move(one.policy)}, options_, diagnostics));
-    TRY_ASSIGN(const Flat flat, flatten(stack, options_));
-    programs.push_back({one.name, flat.program.code()});
+    TRY_ASSIGN(const ExactStack flat, flatten_to_stack(stack, options_));
+    for (std::size_t i = 0; i < flat.programs.size(); ++i)
+      programs.push_back({flat.programs.size() == 1
+                              ? one.name
+                              : fmt::format("{}, program {} of {}", one.name, i + 1, flat.programs.size()),
+                          flat.programs[i].code()});
   }
   return programs;
 }

@@ -26,7 +26,7 @@ class Session {
   // One layer; a policy as the runtime of --runtime takes it.
   Result<read::Layer> read(const std::string& layer);
   // The programs that a layer stands for, oldest first: filters as they are, a policy as what flatten makes of it
-  // alone.
+  // alone, several programs where one cannot hold it.
   Result<std::vector<read::NamedFilter>> programs_of(read::Layer layer) const;
   // Units are read for this one. Without it: what --systemd-version says, or the host is asked.
   void use_systemd(host::SystemdChoice systemd) { systemd_ = std::move(systemd); }

@@ -10,6 +10,7 @@
 #include "abi/syscalls.h"
 #include "call_arguments.h"
 #include "command.h"
+#include "exact_stack.h"
 #include "explain/call_cost.h"
 #include "filter_list.h"
 #include "output.h"
@@ -20,7 +21,10 @@ namespace seccompress::cmd {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Programs = std::vector<program::Code>;
+struct Programs {
+  std::vector<program::Code> codes;  // oldest first
+  std::string why_several;           // of flattened layers: why it is not one
+};
 constexpr std::uint32_t kNumbers = 512;
 
 struct SimulateOptions {
@@ -36,15 +40,16 @@ Result<Programs> programs_of(Session& session, const SimulateOptions& options) {
     for (const std::string& name : options.layers) {
       TRY_ASSIGN(read::Layer layer, session.read(name));
       TRY_ASSIGN(const std::vector<read::NamedFilter> filters, session.programs_of(std::move(layer)));
-      for (const read::NamedFilter& filter : filters) programs.push_back(filter.code);
+      for (const read::NamedFilter& filter : filters) programs.codes.push_back(filter.code);
     }
     TRY(session.show_diagnostics());
     return programs;
   }
   TRY_ASSIGN(Stack stack, session.compile(options.layers));
   TRY(session.show_diagnostics());
-  TRY_ASSIGN(const Flat flat, flatten(stack, session.options()));
-  programs.push_back(flat.program.code());
+  TRY_ASSIGN(const ExactStack flat, flatten_to_stack(stack, session.options()));
+  for (const program::VerifiedProgram& program : flat.programs) programs.codes.push_back(program.code());
+  programs.why_several = flat.why;
   return programs;
 }
 
@@ -79,7 +84,7 @@ std::vector<Row> simulate(const Programs& programs, abi::Arch arch, const std::v
     Row row;
     row.call.arch = abi::facts(arch).audit;
     row.call.nr = static_cast<int>(nr);
-    row.cost = explain::cost_of(programs, row.call);
+    row.cost = explain::cost_of(programs.codes, row.call);
     // x32 numbers and foreign architectures have no bits in the cache (kernel/seccomp.c SECCOMP_ARCH_NATIVE, _COMPAT).
     row.cost.cached = row.cost.cached && arch != abi::Arch::x32;
     rows.push_back(row);
@@ -87,7 +92,7 @@ std::vector<Row> simulate(const Programs& programs, abi::Arch arch, const std::v
   return rows;
 }
 
-std::string to_text(const std::vector<Row>& rows) {
+std::string to_text(const Programs& programs, const std::vector<Row>& rows) {
   Table table(true);
   table.add({"call", "number", "verdict", "executed", "classic", "loads", "cache", "looks at (arguments taken as 0)"});
   for (const Row& row : rows) {
@@ -97,7 +102,8 @@ std::string to_text(const std::vector<Row>& rows) {
                grouped(run.executed_converted), grouped(run.executed), grouped(run.loads),
                row.cost.cached ? "yes" : "no", looked_at(run)});
   }
-  return table.text();
+  if (programs.why_several.empty()) return table.text();
+  return table.text() + fmt::format("{} programs, not one: {}.\n", programs.codes.size(), programs.why_several);
 }
 
 Json to_json(const Session& session, const Programs& programs, const std::vector<Row>& rows) {
@@ -111,7 +117,8 @@ Json to_json(const Session& session, const Programs& programs, const std::vector
                      {"loads", row.cost.run.loads},
                      {"cached", row.cost.cached},
                      {"looks_at", looked_at(row.cost.run)}});
-  return {{"programs", programs.size()},
+  return {{"programs", programs.codes.size()},
+          {"why_several", programs.why_several.empty() ? Json() : Json(programs.why_several)},
           {"calls", calls},
           {"diagnostics", session.diagnostics_json()},
           {"host", session.host_json()}};
@@ -148,7 +155,7 @@ Json report_json(const std::vector<program::CachedArch>& arches) {
 
 Result<void> print_cache_report(const Session& session, const SimulateOptions& options, const Programs& programs) {
   TRY_ASSIGN(const program::CacheKernel kernel, cache_kernel(session, options));
-  const std::vector<program::CachedArch> arches = program::predict_cache(programs, kernel);
+  const std::vector<program::CachedArch> arches = program::predict_cache(programs.codes, kernel);
   const int printed = session.output().json ? print_json(report_json(arches)) : print(program::cache_report(arches));
   return printed == kOk ? Result<void>() : reported();
 }
@@ -160,7 +167,8 @@ Result<void> simulate_layers(Session& session, const SimulateOptions& options) {
   TRY_ASSIGN(const Programs programs, programs_of(session, options));
   if (options.cache_report) return print_cache_report(session, options, programs);
   const std::vector<Row> rows = simulate(programs, arch, numbers);
-  const int printed = session.output().json ? print_json(to_json(session, programs, rows)) : print(to_text(rows));
+  const int printed =
+      session.output().json ? print_json(to_json(session, programs, rows)) : print(to_text(programs, rows));
   return printed == kOk ? Result<void>() : reported();
 }
 

@@ -101,5 +101,29 @@ TEST(ExactStack, ThreeThousandScatteredValuesFitInOne) {
   EXPECT_LE(flat->program.view().size(), 3500U);
 }
 
+TEST(ExactStack, SaysWhichLayerIsTooMuch) {
+  PipelineOptions options;
+  options.diagram.edges = 60'000;
+  Stack stack = make_stack(options);
+  Diagnostics diagnostics;
+  ASSERT_TRUE(add_layer(stack, read::Layer{{"oci", "small"}, with_values(2)}, options, diagnostics));
+  ASSERT_TRUE(add_layer(stack, read::Layer{{"oci", "large"}, with_values(4500)}, options, diagnostics));
+  const auto flat = flatten_to_stack(stack, options);
+  ASSERT_FALSE(flat);
+  EXPECT_EQ(flat.error().code, make_error_code(Errc::budget));
+  EXPECT_NE(flat.error().what.find("more than 60000 diagram edges"), std::string::npos) << flat.error().what;
+  EXPECT_NE(flat.error().what.find("that of oci:large, "), std::string::npos) << flat.error().what;
+}
+
+TEST(ExactStack, EmitsAFunctionInAsManyProgramsAsItTakes) {
+  const PipelineOptions options;
+  Stack stack = make_stack(options);
+  Diagnostics diagnostics;
+  ASSERT_TRUE(add_layer(stack, read::Layer{{"oci", "case"}, with_values(10)}, options, diagnostics));
+  const auto codes = emit_programs(*stack.store, stack.layers[0].node, options.emit);
+  ASSERT_TRUE(codes) << codes.error().what;
+  EXPECT_EQ(codes->size(), 1U);
+}
+
 }  // namespace
 }  // namespace seccompress::test
