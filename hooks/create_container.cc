@@ -18,6 +18,7 @@
 
 #include "bundle/settings.h"
 #include "bundle/trusted_file.h"
+#include "install/outside.h"
 #include "install/speculation.h"
 #include "plan.h"
 
@@ -97,6 +98,21 @@ bool is_registered(const bundle::Config& config, bool inside, const std::string&
   });
 }
 
+// The container's mounts lie below its root, and the second call is looked for and run where they are. "" when none can
+// lie over what that call is and begins with.
+std::string covered_by_root(const bundle::Config& config, const bundle::State& state,
+                            const std::string& settings_path) {
+  const std::string root = config.root_path.starts_with('/') ? config.root_path : state.bundle + "/" + config.root_path;
+  std::vector<std::string> paths{"/proc", settings_path};
+  for (const bundle::RegisteredHook& hook : config.hooks)
+    if (hook.stage == "createContainer" && is_this_hook(hook, settings_path)) paths.push_back(hook.path);
+  for (const std::string& path : paths)
+    if (install::leads_through(path, root))
+      return "what is mounted into the container could lie over " + path + ": its root is " + root +
+             ", or the path has a symbolic link in it";
+  return {};
+}
+
 HandOver hand_over(const install::Identity& init, const bundle::State& state, const std::string& settings_path) {
   const auto file = install::ProgramFile::find(init, state.id);
   if (!file) return {.obstacle = to_string(file.error())};
@@ -107,6 +123,8 @@ HandOver hand_over(const install::Identity& init, const bundle::State& state, co
   if (!config) return {.obstacle = to_string(config.error())};
   if (!is_registered(*config, true, settings_path))
     return {.obstacle = "the hook is not registered for that stage", .registered = false};
+  if (std::string covered = covered_by_root(*config, state, settings_path); !covered.empty())
+    return {.obstacle = std::move(covered)};
   return {.obstacle = obstacle_to(init, **file)};
 }
 

@@ -28,6 +28,7 @@
 #include "bundle/trusted_file.h"
 #include "create_container.h"
 #include "install/fault_point.h"
+#include "install/outside.h"
 #include "install/program_file.h"
 #include "install/self.h"
 #include "install/tracer.h"
@@ -52,6 +53,10 @@ std::string engine_of(pid_t init) {
   return engine ? engine->comm : std::string();
 }
 
+constexpr char kCovered[] =
+    " (if it is: it left this container alone, and something is mounted over the configuration or a folder above it, "
+    "so that this call cannot know; keep the configuration on the root file system)";
+
 class Hook {
  public:
   explicit Hook(const Options& options) : options_(options), start_(monotonic_milliseconds()) {}
@@ -73,7 +78,12 @@ class Hook {
 
   Result<void> start() {
     const Result<void> state = read_state();
-    if (state && state_.inside() && in_foreign_user_namespace()) return leave_to_the_outer_call();
+    if (state && state_.inside()) {
+      TRY(install::check_proc());
+      TRY_ASSIGN(const install::Identity init, calling_init());
+      if (!install::in_user_namespace_of(install::parent_of(init))) return leave_to_the_outer_call(init);
+      TRY(install::look_from_outside(init));
+    }
     const Result<bool> disabled = is_disabled();
     if (!disabled) return unbelievable(state, disabled.error());
     const Result<void> settings = read_settings();
@@ -151,22 +161,23 @@ class Hook {
     return {};
   }
 
-  static bool in_foreign_user_namespace() {
-    const Result<install::Identity> init = install::identify_parent();
-    return init && !install::in_user_namespace_of(install::parent_of(*init));
-  }
-
   // Root's files are not root's there, so nothing can be trusted, but who traces init is a fact of the kernel's.
   // Without a tracer the container goes on only where the configuration says that the createRuntime call left it alone.
-  Result<void> leave_to_the_outer_call() {
-    TRY_ASSIGN(const install::Identity init, install::identify_parent());
+  Result<void> leave_to_the_outer_call(const install::Identity& init) {
     if (install::traced_by_one_of_us(init, kMarkBegin) || left_alone_outside()) return {};
     return failure(Errc::refused,
                    "the container has a user namespace of its own, in which root's configuration cannot be trusted: "
-                   "register the hook for createRuntime as well; that call then traces init");
+                   "register the hook for createRuntime as well; that call then traces init" +
+                       std::string(is_covered() ? kCovered : ""));
+  }
+
+  // What the container mounts over the configuration would decide. There is no way to the host's view from here.
+  bool is_covered() const {
+    return install::is_mounted_over(disabled_path()) || install::is_mounted_over(options_.settings_path);
   }
 
   bool left_alone_outside() {
+    if (is_covered()) return false;
     struct ::stat status {};
     if (::stat(disabled_path().c_str(), &status) == 0) return true;
     const auto text = read_file(options_.settings_path, bundle::kMaxSettingsBytes);
@@ -181,13 +192,17 @@ class Hook {
     return is_unconfined(*config, "crun") && !why_skipped(*config).empty();
   }
 
+  Result<install::Identity> calling_init() const {
+    auto init = install::identify_parent();
+    if (!init)
+      init.error().what = "the state's pid is " + std::to_string(state_.pid) +
+                          ", as in a stage inside the container, but " + init.error().what;
+    return init;
+  }
+
   // true: an earlier call of this hook for this container (prestart and createRuntime both registered) serves it.
   Result<bool> identify() {
-    auto identity = state_.inside() ? install::identify_parent() : install::identify(state_.pid);
-    if (!identity && state_.inside())
-      identity.error().what = "the state's pid is " + std::to_string(state_.pid) +
-                              ", as in a stage inside the container, but " + identity.error().what;
-    TRY_ASSIGN(identity_, std::move(identity));
+    TRY_ASSIGN(identity_, state_.inside() ? calling_init() : install::identify(state_.pid));
     record_.pid = identity_.pid;
     record_.runtime = abi::to_string(identity_.runtime);
     record_.start_time = identity_.start_time;

@@ -93,6 +93,9 @@ bool read_sections(Cursor& cursor, const Value& root, Config& config) {
       config.no_new_privs = *value;
     }
   }
+  if (const Value* root_section = root.find("root"); root_section != nullptr && root_section->kind == Kind::object)
+    if (const Value* path = root_section->find("path"); path != nullptr && path->kind == Kind::string)
+      config.root_path = path->text;
   return read_hooks(cursor, root, config) && read_annotations(cursor, root, config.annotations);
 }
 

@@ -23,6 +23,7 @@ struct Config {
   bool has_seccomp = false;   // linux.seccomp is there and means something (runc: an empty one disables it)
   bool no_new_privs = false;  // process.noNewPrivileges
   std::string listener_path;  // linux.seccomp.listenerPath
+  std::string root_path;      // root.path, as it is there
   std::map<std::string, std::string> annotations;
   std::vector<RegisteredHook> hooks;
 };

@@ -391,6 +391,65 @@ def a_container_without_a_pid_namespace_is_served(nnp, world):
     one_record(world, "installed")
 
 
+@contextlib.contextmanager
+def root_above_the_configuration(world, config, *covers):
+    """The container's root is the folder with the configuration, the layers and the hook in it; `covers` are what is
+    mounted over some of that: (below the root, what). All of it root's, as in a volume that root made."""
+    folders = [world.root / name for name in ("proc", "dev", "sys", "tmp", "bin") if not (world.root / name).exists()]
+    for folder in folders:
+        folder.mkdir()
+        shutil.chown(folder, *(world.rootfs / "dev").stat()[4:6])
+    config["root"] = {"path": str(world.root), "readonly": False}
+    for destination, source in (("/bin", world.rootfs / "bin"), *covers):
+        config["mounts"].append({"destination": destination, "type": "bind", "source": str(source), "options": ["bind", "ro"]})
+    try:
+        yield config
+    finally:
+        for folder in folders:
+            shutil.rmtree(folder)
+
+
+def cover_of(world, what):
+    """What somebody would mount to be rid of the host layers."""
+    folder = world.bundle({}) / "evil"
+    folder.mkdir()
+    if what == "layers":
+        shutil.copytree(world.layers, folder, dirs_exist_ok=True)
+        (folder / "umask97.bpf").write_bytes(bpf(("acct", ALLOW)))
+        return "/layers", folder
+    if what == "program":
+        (folder / "nothing").write_text("#!/bin/sh\nexec cat >/dev/null\n")
+        (folder / "nothing").chmod(0o755)
+        return "/hook", folder / "nothing"
+    shutil.copytree(world.settings_path.parent, folder, dirs_exist_ok=True)
+    (folder / "config.yaml").write_text(f"version: 1\nhost_layers: []\nexec: accept\nlog: {world.log}\n")
+    if what == "switch":
+        (folder / "disabled").write_text("")
+    return "/etc", folder
+
+
+@each(("configuration", "switch", "layers"), NNP)
+def what_the_container_mounts_over_the_host_s_files_is_not_read(what, nnp, world):
+    with root_above_the_configuration(world, world.config(nnp, stages=stages(world)), cover_of(world, what)) as config:
+        expect_merged(world.run("crun", config))
+    one_record(world, "installed")
+
+
+@each(("configuration", "switch", "layers", "program"), NNP)
+def nothing_is_left_to_a_second_call_below_the_container_s_root(what, nnp, world):
+    with root_above_the_configuration(world, world.config(nnp, stages=stages(world, OUTSIDE[0])), cover_of(world, what)) as config:
+        expect_merged(world.run("crun", config))
+    record = one_record(world, "installed", route="ptrace-hook")
+    expect(any("could lie over" in note for note in record["notes"]), record["notes"])
+
+
+@each(("switch",))
+def in_a_user_namespace_a_covered_configuration_leaves_nothing_alone(what, world):
+    config = user_namespace(world.config(False, stages=stages(world)))
+    with owned_by(world, 100000), root_above_the_configuration(world, config, cover_of(world, what)):
+        expect_refused(world.run("crun", config), "user namespace of its own", "createRuntime as well")
+
+
 # ---- registrations ---------------------------------------------------------------------------------------------------
 def other_configuration(world):
     other = world.settings_path.parent / "other.yaml"
