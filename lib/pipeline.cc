@@ -232,6 +232,18 @@ std::vector<StackPart> parts_by_filter(const Stack& stack) {
   return parts;
 }
 
+namespace {
+
+// What a report may cost beside the proof: a tenth of it, for all questions together. An open one is said to be open.
+verify::Limits limits_of_one(verify::Limits limits, std::size_t questions) {
+  constexpr unsigned kShare = 10;
+  limits.steps = limits.steps / kShare / std::max<std::size_t>(1, questions);
+  limits.bdd_nodes /= kShare;
+  return limits;
+}
+
+}  // namespace
+
 Result<merge::Contribution> contribution(Stack& stack, std::span<const StackPart> parts,
                                          const PipelineOptions& options) {
   diagram::Store& store = *stack.store;
@@ -241,9 +253,11 @@ Result<merge::Contribution> contribution(Stack& stack, std::span<const StackPart
   if (std::none_of(nodes.begin(), nodes.end(), [&](diagram::Node node) { return store.has_code(node); })) return result;
   TRY_ASSIGN(const diagram::Node all, merge::merge(store, nodes));
   std::vector<bool> there(parts.size(), true);
+  PipelineOptions bounded = options;
+  bounded.verify.limits = limits_of_one(options.verify.limits, 2 * parts.size());
   const auto adds_nothing = [&](std::size_t i) {
     there[i] = false;
-    const Result<bool> equal = is_whole(store, all, parts, there, options);
+    const Result<bool> equal = is_whole(store, all, parts, there, bounded);
     there[i] = true;
     if (!equal) result.undecided[i] = true;
     return equal.value_or(false);

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "support/result.h"
+
 namespace seccompress {
 
 std::string_view to_string(Severity severity) {
@@ -22,8 +24,8 @@ std::string to_string(const Diagnostic& diagnostic) {
   }
   text += ": ";
   text += to_string(diagnostic.severity);
-  text += ": " + diagnostic.what;
-  if (!diagnostic.where.pointer.empty()) text += " (at " + diagnostic.where.pointer + ')';
+  text += ": " + without_middle(diagnostic.what);
+  if (!diagnostic.where.pointer.empty()) text += " (at " + without_middle(diagnostic.where.pointer) + ')';
   if (!diagnostic.hint.empty()) text += "; " + diagnostic.hint;
   return text;
 }

@@ -56,6 +56,9 @@ inline tl::unexpected<Error> reported() { return failure(Errc::reported, "see th
 
 // "context: what: strerror" for an errno, "context: what" for our own codes.
 std::string to_string(const Error& error);
+// A text for people, with what is too long for them left out of its middle: messages quote input, and that can be
+// anything.
+std::string without_middle(std::string text);
 
 }  // namespace seccompress
 
