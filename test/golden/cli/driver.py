@@ -22,7 +22,7 @@ def run(case, seccompress):
         (tools / 'seccompress').symlink_to(seccompress)
         environment = {'PATH': f'{tools}:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8'}
         done = subprocess.run(['sh', str(case)], cwd=work, env=environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60)
+                              capture_output=True, timeout=240)
         return {'.out': done.stdout, '.err': done.stderr, '.code': b'%d\n' % done.returncode}
 
 
