@@ -11,14 +11,24 @@
 namespace seccompress::cmd {
 namespace {
 
-// Digits, 0x and hexadecimal digits, either with a minus before it.
+struct Base {
+  int base;
+  std::size_t prefix;
+};
+// As C and strace have it: 0755 is octal.
+Base base_of(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) return {16, 2};
+  return text.size() > 1 && text[0] == '0' ? Base{8, 1} : Base{10, 0};
+}
+
+// 493, 0x1ed, 0755, each with a minus before it or without.
 std::optional<std::uint64_t> number(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
-  const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  if (hex) text.remove_prefix(2);
+  const auto [base, prefix] = base_of(text);
+  text.remove_prefix(prefix);
   std::uint64_t value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
   if (negative && value > std::uint64_t{1} << 63) return std::nullopt;
   return negative ? 0 - value : value;
@@ -75,7 +85,8 @@ Result<explain::PartialCall> parse_call(const std::vector<std::string>& words, a
     const auto value = number(words[i]);
     if (!value)
       return failure(Errc::malformed,
-                     "argument '" + words[i] + "' is not a number; decimal, 0x..., negative, or _ for any");
+                     "argument '" + words[i] +
+                         "' is not a number; decimal, 0x..., 0... (octal), negative, or _ for any (a pointer: _ or 0)");
     call.values[i - 1] = abi::is_32_bit(abi::facts(arch).audit) ? *value & UINT32_MAX : *value;
   }
   return call;

@@ -269,7 +269,7 @@ Result<void> explain_call(Session& session, const ExplainOptions& options) {
 int run_explain(int argc, char** argv) {
   CommandLine app(
       "What happens to one call under the layers, oldest first, and which layer, rule and line decide that.\n"
-      "SYSCALL is a name or a number; an ARG is decimal, 0x..., negative, or _ for any value.",
+      "SYSCALL is a name or a number; an ARG is decimal, 0x..., 0... (octal), negative, or _ for any value.",
       "seccompress explain");
   ExplainOptions explain;
   CompileOptions compile;

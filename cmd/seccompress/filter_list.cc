@@ -39,7 +39,7 @@ std::string place(const Location& where, bool in_full) {
 }
 
 std::string default_text(const policy::Decision& decision, const std::string& name) {
-  if (decision.naming == 0) return "no rule names " + name + ", so the default holds";
+  if (decision.naming == 0) return "no rule that counts here names " + name + ", so the default holds";
   if (decision.naming == 1) return "the rule for " + name + " is about other arguments, so the default holds";
   return fmt::format("the {} rules for {} are about other arguments, so the default holds", decision.naming, name);
 }

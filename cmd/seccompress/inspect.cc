@@ -76,7 +76,7 @@ std::string changes_text(const explain::Changes& changes, std::size_t limit) {
 std::string share_text(const Share& share, const std::vector<std::string>& labels, std::size_t limit) {
   if (share.undecided) return "not decided; perhaps " + changes_text(share.alone, limit);
   if (share.redundant && share.duplicate_of) return "nothing: the same as " + labels[*share.duplicate_of];
-  if (share.redundant) return "nothing: the others refuse it all";
+  if (share.redundant) return "nothing: what it refuses, another filter refuses too";
   if (!share.implied) return changes_text(share.alone, limit);
   if (share.duplicate_of)
     return "nothing alone: the same as " + labels[*share.duplicate_of] + "; with it " + changes_text(share.kept, limit);
@@ -126,7 +126,8 @@ void add_filter_rows(Table& table, const Inspection& found, const Labels& labels
   if (quiet == 0) return;
   const std::string copies = duplicates == 0 ? "" : fmt::format(" ({} of them copies of another)", duplicates);
   table.add(size_row("  " + counted(quiet, quiet == count ? "filter" : "other"), 0, quiet_instructions,
-                     found.filters[first].policy != nullptr, "nothing: the others refuse it all" + copies));
+                     found.filters[first].policy != nullptr,
+                     "nothing: what it refuses, another filter refuses too" + copies));
 }
 
 std::string layers_part(const Stack& stack, const Inspection& found, const InspectOptions& options) {
@@ -190,22 +191,34 @@ std::string cost_part(const Inspection& found) {
   return table.text() + note;
 }
 
+constexpr char kNoFilters[] =
+    "No seccomp filters: every call is allowed, and there is nothing to flatten. A systemd service's are read with "
+    "unit:NAME, a running process's with pid:PID.\n";
+
+// A policy has no filter of its own: its size is that of the program that flatten makes of it.
+bool is_estimate(const Inspection& found) {
+  return std::any_of(found.filters.begin(), found.filters.end(),
+                     [](const auto& filter) { return filter.policy != nullptr; });
+}
+
 // For someone who reads nothing else.
 std::string summary(const Inspection& found, bool cache_model) {
+  if (found.filters.empty()) return kNoFilters;
+  const char* about = is_estimate(found) ? "~" : "";
   const double before = cache_model ? found.cost_before.with_cache : found.cost_before.without_cache;
   const double after = cache_model ? found.cost_after.with_cache : found.cost_after.without_cache;
   const std::size_t redundant = found.redundant_filters();
   std::string text =
-      fmt::format("{} ({}) can become {} of {} with the same verdict for every call",
-                  counted(found.filters.size(), "filter"), counted(instructions_of(found.before), "instruction"),
+      fmt::format("{} ({}{}) can become {} of {} with the same verdict for every call",
+                  counted(found.filters.size(), "filter"), about, counted(instructions_of(found.before), "instruction"),
                   found.after.size() == 1 ? "one program" : counted(found.after.size(), "program"),
                   counted(instructions_of(found.after), "instruction"));
   if (redundant > 0)
     text +=
         fmt::format("; {} of the filters {} no effect beside the others", redundant, redundant == 1 ? "has" : "have");
   if (before >= 0.1 && before >= 1.05 * after)
-    text += fmt::format(". A system call then costs {} executed filter instructions on average instead of {}",
-                        mean_text(after), mean_text(before));
+    text += fmt::format(". A system call then costs {} executed filter instructions on average instead of {}{}",
+                        mean_text(after), about, mean_text(before));
   return text + ".\n";
 }
 
@@ -311,7 +324,7 @@ Result<void> inspect_layers(Session& session, const InspectOptions& options) {
   if (session.wants_timings() && !session.output().json) std::fputs(timings_text(stack.timings).c_str(), stderr);
   if (session.output().json) return print_json(to_json(session, stack, found)) == kOk ? Result<void>() : reported();
   const std::string sentence = summary(found, session.options().emit.cache_model);
-  const std::string text = session.output().quiet
+  const std::string text = session.output().quiet || found.filters.empty()
                                ? sentence
                                : sentence + '\n' + layers_part(stack, found, options) + '\n' + cost_part(found);
   if (print(text) != kOk) return reported();
