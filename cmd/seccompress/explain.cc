@@ -156,12 +156,12 @@ std::string regions_part(const Stack& stack, const Filters& filters, const Answe
   const auto& regions = answer.regions.regions;
   std::string text = call_text(answer.call) + ": depends on arguments that were not given.\n";
   Table table(Table::Text::all);
-  table.add({"verdict", "when", "for example", "decided there by"});
+  table.add({"verdict", "when", "for example", "which is decided by"});
   for (std::size_t i = 0; i < std::min(regions.size(), kRegionsShown); ++i) {
     table.add({verdicts_text(regions[i].possible), when_text(regions[i]), example_text(regions[i]),
                decided_by(stack, filters, answer.explanations[i], regions[i].example)});
   }
-  text += table.text();
+  text += table.text() + "the last column is about the example alone; a0 is the first argument\n";
   if (!answer.regions.complete)
     text += fmt::format("and more than {} other cases; give arguments to narrow it down\n",
                         explain::kMaxRegions - kRegionsShown);

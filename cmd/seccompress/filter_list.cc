@@ -87,7 +87,8 @@ std::string reason(const explain::Opinion& opinion, const explain::Filter& filte
     case policy::Ground::rule: return place(decision.rule->where, in_full) + rule_text(*decision.rule, name);
     case policy::Ground::default_verdict:
       if (decision.rule != nullptr)
-        return place(decision.rule->where, in_full) + rule_text(*decision.rule, name) + ", the same as the default";
+        return place(decision.rule->where, in_full) + rule_text(*decision.rule, name) +
+               ", which says what the default says";
       return place_or_file(policy.default_where, policy, in_full) + default_text(decision, name);
     case policy::Ground::bad_arch:
       return place_or_file(policy.architectures_where, policy, in_full) + abi::audit_name(call.arch) +

@@ -183,8 +183,9 @@ std::string cost_part(const Inspection& found) {
   table.add({"mean without the cache", mean_text(found.cost_before.without_cache),
              mean_text(found.cost_after.without_cache), ""});
   for (std::size_t i = 0; i < found.cache_before.size(); ++i)
-    table.add({found.cache_before[i].name + " calls in the cache", grouped(found.cache_before[i].count()),
-               grouped(found.cache_after[i].count()), "of " + grouped(found.cache_before[i].allowed.size())});
+    table.add({(found.cache_before[i].name == "ia32" ? "i386" : found.cache_before[i].name) + " calls in the cache",
+               grouped(found.cache_before[i].count()), grouped(found.cache_after[i].count()),
+               "of " + grouped(found.cache_before[i].allowed.size())});
   const char* note = found.cache_before.empty()
                          ? "this kernel has no cache of always-allowed calls (Linux 5.11 and later)\n"
                          : "in the cache: always allowed, so the kernel (5.11 and later) runs no filter\n";
