@@ -84,6 +84,8 @@ class Hook {
       if (!install::in_user_namespace_of(install::parent_of(init))) return leave_to_the_outer_call(init);
       TRY(install::look_from_outside(init));
     }
+    // Who writes annotations can make a state that cannot be read, and then nobody knows whose view this is.
+    if (!state && is_covered()) return tl::unexpected(state.error());
     const Result<bool> disabled = is_disabled();
     if (!disabled) return unbelievable(state, disabled.error());
     const Result<void> settings = read_settings();

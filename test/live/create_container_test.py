@@ -435,6 +435,14 @@ def what_the_container_mounts_over_the_host_s_files_is_not_read(what, nnp, world
     one_record(world, "installed")
 
 
+@each(("configuration", "switch"), OUTSIDE[:1] + ("createContainer alone",))
+def a_state_that_cannot_be_read_makes_nothing_believed_of_what_is_mounted_over(what, outside, world):
+    config = world.config(False, stages=stages(world, outside if outside in OUTSIDE else ()))
+    config["annotations"] = {"x": "y" * (5 << 20)}
+    with root_above_the_configuration(world, config, cover_of(world, what)):
+        expect_refused(world.run("crun", config), "state")
+
+
 @each(("configuration", "switch", "layers", "program"), NNP)
 def nothing_is_left_to_a_second_call_below_the_container_s_root(what, nnp, world):
     with root_above_the_configuration(world, world.config(nnp, stages=stages(world, OUTSIDE[0])), cover_of(world, what)) as config:
