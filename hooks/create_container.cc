@@ -98,6 +98,8 @@ bool is_registered(const bundle::Config& config, bool inside, const std::string&
   });
 }
 
+namespace {
+
 // The container's mounts lie below its root, and the second call is looked for and run where they are. "" when none can
 // lie over what that call is and begins with.
 std::string covered_by_root(const bundle::Config& config, const bundle::State& state,
@@ -112,6 +114,8 @@ std::string covered_by_root(const bundle::Config& config, const bundle::State& s
              ", or the path has a symbolic link in it";
   return {};
 }
+
+}  // namespace
 
 HandOver hand_over(const install::Identity& init, const bundle::State& state, const std::string& settings_path) {
   const auto file = install::ProgramFile::find(init, state.id);

@@ -80,9 +80,9 @@ class Hook {
     const Result<void> state = read_state();
     if (state && state_.inside()) {
       TRY(install::check_proc());
-      TRY_ASSIGN(const install::Identity init, calling_init());
-      if (!install::in_user_namespace_of(install::parent_of(init))) return leave_to_the_outer_call(init);
-      TRY(install::look_from_outside(init));
+      TRY_ASSIGN(identity_, calling_init());
+      if (!install::in_user_namespace_of(install::parent_of(identity_))) return leave_to_the_outer_call();
+      TRY(install::look_from_outside(identity_));
     }
     // Who writes annotations can make a state that cannot be read, and then nobody knows whose view this is.
     if (!state && is_covered()) return tl::unexpected(state.error());
@@ -165,8 +165,8 @@ class Hook {
 
   // Root's files are not root's there, so nothing can be trusted, but who traces init is a fact of the kernel's.
   // Without a tracer the container goes on only where the configuration says that the createRuntime call left it alone.
-  Result<void> leave_to_the_outer_call(const install::Identity& init) {
-    if (install::traced_by_one_of_us(init, kMarkBegin) || left_alone_outside()) return {};
+  Result<void> leave_to_the_outer_call() {
+    if (install::traced_by_one_of_us(identity_, kMarkBegin) || left_alone_outside()) return {};
     return failure(Errc::refused,
                    "the container has a user namespace of its own, in which root's configuration cannot be trusted: "
                    "register the hook for createRuntime as well; that call then traces init" +
@@ -204,7 +204,9 @@ class Hook {
 
   // true: an earlier call of this hook for this container (prestart and createRuntime both registered) serves it.
   Result<bool> identify() {
-    TRY_ASSIGN(identity_, state_.inside() ? calling_init() : install::identify(state_.pid));
+    if (!state_.inside()) {  // else it is known already
+      TRY_ASSIGN(identity_, install::identify(state_.pid));
+    }
     record_.pid = identity_.pid;
     record_.runtime = abi::to_string(identity_.runtime);
     record_.start_time = identity_.start_time;
@@ -230,14 +232,14 @@ class Hook {
     return false;
   }
 
-  // A runtime that an ordinary user starts in the initial user namespace: its init's memory belongs to that namespace,
-  // where neither the user nor a hook of his has CAP_SYS_PTRACE (kernel: ptrace_may_access, mm->user_ns).
   // Settings that are wrong; where the kernel forbids what they ask for, mending them would not help.
   Result<void> unbelievable(const Result<void>& state, const Error& error) {
     if (state && !state_.inside()) TRY(may_trace());
     return tl::unexpected(error);
   }
 
+  // A runtime that an ordinary user starts in the initial user namespace: its init's memory belongs to that namespace,
+  // where neither the user nor a hook of his has CAP_SYS_PTRACE (kernel: ptrace_may_access, mm->user_ns).
   static bool can_trace() { return !bundle::is_rootless() || install::has_cap_sys_ptrace(); }
   Result<void> may_trace() {
     if (can_trace()) return {};

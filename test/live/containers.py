@@ -4,6 +4,7 @@
 Everything lives below one fresh folder in /var/lib (every component root-owned: the hook refuses /tmp). Waiting is
 always for an event (a line, a process's end) with a deadline; nothing sleeps.
 """
+import argparse
 import contextlib
 import hashlib
 import json
@@ -327,6 +328,20 @@ class World:
         for start in list(self.starts):
             self.remove(start)
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+def main(cases, *options, runtimes=None, prepare=lambda world, arguments: None):
+    """A driver's whole life: its options, the privileges it needs, its world, its cases. `prepare` adds to the world."""
+    parser = argparse.ArgumentParser()
+    for name in ("--hook", "--faults", "--probe", "--check-live", "--cli", *options):
+        parser.add_argument(name, required=True, type=os.path.abspath)
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    skip_unless_possible(*([runtimes] if runtimes else []))
+    enter_private_mounts()
+    with World(arguments) as world:
+        prepare(world, arguments)
+        return run_cases(cases, world, arguments.only)
 
 
 def run_cases(cases, world, only=""):

@@ -4,7 +4,6 @@
 
 What every case holds: a container and its exec sessions run under the whole stack or not at all; one record a start.
 """
-import argparse
 import base64
 import contextlib
 import itertools
@@ -771,15 +770,7 @@ def the_container_s_own_limit_on_file_sizes_is_reported(world):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for name in ("--hook", "--faults", "--probe", "--check-live", "--cli"):
-        parser.add_argument(name, required=True, type=os.path.abspath)
-    parser.add_argument("--only", default="")
-    arguments = parser.parse_args()
-    containers.skip_unless_possible()
-    containers.enter_private_mounts()
-    with containers.World(arguments) as world:
-        return containers.run_cases(CASES, world, arguments.only)
+    return containers.main(CASES)
 
 
 if __name__ == "__main__":

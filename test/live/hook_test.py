@@ -5,7 +5,6 @@
 What every case holds: never a container with less filter than it should have; the cause in the runtime's error
 where the hook can know it, else in the log; no process left behind (World.clean_after_case).
 """
-import argparse
 import base64
 import contextlib
 import itertools
@@ -785,17 +784,10 @@ def a_tracer_stopped_for_ever_starts_nothing_and_ends_with_it(runtime, step, wor
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for name in ("--hook", "--faults", "--probe", "--check-live", "--cli"):
-        parser.add_argument(name, required=True, type=os.path.abspath)
-    parser.add_argument("--only", default="")
-    arguments = parser.parse_args()
-    containers.skip_unless_possible()
-    containers.enter_private_mounts()
-    with containers.World(arguments) as world:
+    def prepare(world, _):
         with freezer.Freezer(world) as ice:
             print("processes are frozen by", ice.kind)
-        return containers.run_cases(CASES, world, arguments.only)
+    return containers.main(CASES, prepare=prepare)
 
 
 if __name__ == "__main__":

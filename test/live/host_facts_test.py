@@ -5,7 +5,6 @@
 What every case holds: a container runs under the filters that the host's systemd would install, or the cause and the
 commands that mend it are said. The commands are run as they are printed.
 """
-import argparse
 import contextlib
 import json
 import os
@@ -317,19 +316,11 @@ def without_systemd_analyze_nothing_is_compared(world):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for name in ("--hook", "--faults", "--probe", "--check-live", "--cli"):
-        parser.add_argument(name, required=True, type=os.path.abspath)
-    parser.add_argument("--only", default="")
-    arguments = parser.parse_args()
-    containers.skip_unless_possible(RUNTIMES)
     version = subprocess.run([ANALYZE, "--version"], capture_output=True, text=True).stdout if ANALYZE.exists() else "none"
     if not version.startswith("systemd 252 "):
         print("skipped: the shipped groups are exact for systemd 252, this is", version.splitlines()[0])
         sys.exit(77)
-    containers.enter_private_mounts()
-    with containers.World(arguments) as world:
-        return containers.run_cases(CASES, world, arguments.only)
+    return containers.main(CASES, runtimes=RUNTIMES)
 
 
 if __name__ == "__main__":

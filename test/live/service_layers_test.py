@@ -6,7 +6,6 @@ They refuse what a runtime still does after its own filter unless the container 
 before it begins, with the message of design section 5 word for word and nothing left of it; each remedy that the message
 names lets the container start.
 """
-import argparse
 import contextlib
 import itertools
 import os
@@ -149,16 +148,9 @@ def without_the_group_it_starts_without_no_new_privs(route, world):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for name in ("--hook", "--faults", "--probe", "--check-live", "--cli", "--unit", "--corpus"):
-        parser.add_argument(name, required=True, type=os.path.abspath)
-    parser.add_argument("--only", default="")
-    arguments = parser.parse_args()
-    containers.skip_unless_possible()
-    containers.enter_private_mounts()
-    with containers.World(arguments) as world:
+    def prepare(world, arguments):
         world.unit, world.corpus = pathlib.Path(arguments.unit), pathlib.Path(arguments.corpus)
-        return containers.run_cases(CASES, world, arguments.only)
+    return containers.main(CASES, "--unit", "--corpus", prepare=prepare)
 
 
 if __name__ == "__main__":
