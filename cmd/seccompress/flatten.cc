@@ -210,16 +210,21 @@ Result<void> flatten_layers(Session& session, const FlattenOptions& options) {
   TRY_ASSIGN(Stack stack, session.compile(options.layers));
   TRY(session.show_diagnostics());
   TRY_ASSIGN(const ExactStack flat, flatten_to_stack(stack, session.options()));
-  TRY_ASSIGN(const Report report, make_report(stack, flat, session.options()));
-  const std::string json =
-      to_json(session, stack, flat, report).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  // What each layer is good for takes longer than the program: only for those who read it.
+  const bool shown = !options.file.empty() && !session.output().quiet;
+  std::string json, text;
+  if (!format || shown) {
+    TRY_ASSIGN(const Report report, make_report(stack, flat, session.options()));
+    json = to_json(session, stack, flat, report).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+    text = summary(stack, flat, report);
+  }
   if (format && flat.programs.size() > 1)
     TRY(save_folder(options, flat));
   else
     TRY(save(options, format ? write::write(flat.programs.front(), *format) : json, format == write::Format::bpf));
   if (session.wants_timings() && !session.output().json) std::fputs(timings_text(stack.timings).c_str(), stderr);
-  if (options.file.empty() || session.output().quiet) return {};
-  if (print(session.output().json ? json : summary(stack, flat, report)) != kOk) return reported();
+  if (!shown) return {};
+  if (print(session.output().json ? json : text) != kOk) return reported();
   return {};
 }
 

@@ -17,8 +17,9 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <memory>
+
+#include "support/file.h"
 
 namespace seccompress::host {
 namespace {
@@ -45,8 +46,7 @@ constexpr std::array<std::string_view, 3> kBases = {"/usr/lib", "/usr/lib64", "/
 
 constexpr char kRemedy[] =
     "; write its facts with `seccompress prepare --write-host-facts FILE` and name FILE as `host_facts:`, or list "
-    "`dir:` "
-    "layers dumped from the live service";
+    "`dir:` layers dumped from the live service";
 
 bool is_library(std::string_view name) { return name.starts_with(kPrefix) && name.ends_with(kSuffix); }
 
@@ -54,8 +54,8 @@ bool is_library(std::string_view name) { return name.starts_with(kPrefix) && nam
 std::vector<std::string> folders(const std::string& root) {
   std::vector<std::string> all;
   const auto add = [&all](const std::string& folder) {
-    const std::unique_ptr<char, void (*)(void*)> real(::realpath(folder.c_str(), nullptr), ::free);
-    if (real != nullptr && std::find(all.begin(), all.end(), real.get()) == all.end()) all.emplace_back(real.get());
+    const std::string real = real_path(folder);
+    if (!real.empty() && std::find(all.begin(), all.end(), real) == all.end()) all.push_back(real);
   };
   for (const std::string_view base : kBases) {
     add(root + std::string(base) + "/systemd");

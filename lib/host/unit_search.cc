@@ -13,11 +13,12 @@
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+
+#include "support/file.h"
 
 namespace seccompress::host {
 namespace {
@@ -56,12 +57,6 @@ std::optional<Name> parse_name(std::string_view text) {
   if (name.at) name.instance = stem.substr(at + 1);
   if (name.prefix.empty()) return std::nullopt;
   return name;
-}
-
-// Without links; empty when there is nothing.
-std::string real_path(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
-  return real == nullptr ? std::string() : std::string(real.get());
 }
 
 // Names in a folder; none when it is not there.

@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 
 #include "support/file.h"
 #include "support/unique_fd.h"
@@ -92,9 +90,8 @@ bool is_mounted_over(std::string_view path) {
 }
 
 bool leads_through(const std::string& path, const std::string& folder) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
   struct ::stat wanted {};
-  if (real == nullptr || real.get() != path || ::stat(folder.c_str(), &wanted) != 0) return true;
+  if (real_path(path) != path || ::stat(folder.c_str(), &wanted) != 0) return true;
   for (std::string part = path; !part.empty(); part.resize(part.rfind('/'))) {
     struct ::stat here {};
     if (::stat(part.c_str(), &here) != 0 || same(here, wanted)) return true;

@@ -26,9 +26,8 @@ Result<std::string> target_of(const std::string& path) {
   }
   std::string target = path;
   if (S_ISLNK(status.st_mode)) {
-    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
-    if (real == nullptr || ::stat(real.get(), &status) != 0) return errno_failure(path);
-    target = real.get();
+    target = real_path(path);
+    if (target.empty() || ::stat(target.c_str(), &status) != 0) return errno_failure(path);
   }
   if (S_ISREG(status.st_mode)) return target;
   return failure(Errc::refused,
@@ -100,6 +99,11 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   if (!fd) return errno_failure(path);
   TRY(check_readable(fd.get(), path));
   return read_fd(fd.get(), path, limit);
+}
+
+std::string real_path(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
+  return real == nullptr ? std::string() : std::string(real.get());
 }
 
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes, unsigned mode) {

@@ -16,6 +16,9 @@ Result<std::string> read_file(const std::string& path, std::size_t limit);
 Result<std::string> read_fd(int fd, const std::string& name, std::size_t limit);
 Result<void> write_fd(int fd, const std::string& name, std::string_view bytes);
 
+// The path without links; "" with errno set when nothing is there. realpath(3).
+std::string real_path(const std::string& path);
+
 // Writes beside the target (same directory), fsyncs, renames over it: a reader sees the old file or the
 // whole new one, and a failure leaves nothing behind. A link is followed; a target that is no regular file (a device,
 // a folder, a pipe) is refused. mode is applied exactly (umask ignored).
